@@ -1,0 +1,1 @@
+"""Triton kernels, each with its reference and its compile table."""
