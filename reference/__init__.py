@@ -1,0 +1,1 @@
+"""The oracle: obvious, slow, pure Python; it runs scenarios and says what it did."""

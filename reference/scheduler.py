@@ -1,0 +1,438 @@
+"""One step of the oracle: schedule running, then waiting; run the device; learn what is complete.
+
+First come first served or by priority. A running request that finds no block preempts the latest
+(or least urgent) one. A waiting request that does not fit ends admission for this step. With
+reservation, a request is admitted only if all of it fits beside what earlier requests may still
+take, so nothing is ever preempted."""
+
+from dataclasses import dataclass
+
+from truehit.reference import decide
+from truehit.reference.allocate import Allocator, Work
+from truehit.reference.device import Device
+from truehit.reference.file import Filer
+from truehit.reference.find import Finder, Found
+from truehit.reference.live import Chunk, Live
+from truehit.reference.pool import Pool
+from truehit.reference.reasons import Reasons
+from truehit.reference.record import Recorder
+from truehit.reference.rules.admit import AdmitQuery, fits_now, fits_to_the_end
+from truehit.reference.ruleset import RuleSet, Visibility
+from truehit.spec.geometry import Geometry
+from truehit.spec.scenario import Policy
+from truehit.spec.trace import (
+    Complete,
+    Cut,
+    End,
+    EndWhy,
+    Hold,
+    Lookup,
+    Reset,
+    Schedule,
+    Table,
+    TableOp,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Tokens offered to a request in this step, the drafts among them, and which cap cut it."""
+
+    tokens: int
+    drafts: int
+    cut: Cut
+
+
+class Engine:
+    """The oracle. Mutable; one per scenario run."""
+
+    def __init__(
+        self,
+        geometry: Geometry,
+        rules: RuleSet,
+        policy: Policy,
+        encoder_budget_tokens: int | None,
+    ) -> None:
+        self.geometry = geometry
+        self.rules = rules
+        self.recorder = Recorder()
+        self.pool = Pool(geometry.pool_blocks)
+        self.finder = Finder(geometry, rules, self.pool)
+        self.filer = Filer(geometry, self.pool, self.finder, self.recorder)
+        self.allocator = Allocator(geometry, rules, self.pool, self.recorder)
+        self.device = Device(geometry, self.recorder)
+        self.reasons = Reasons(geometry, self.pool, self.filer, self.finder)
+        self.running: list[Live] = []
+        self.waiting: list[Live] = []
+        self.in_flight: list[list[Chunk]] = []
+        self._policy = policy
+        self._encoder_budget = encoder_budget_tokens
+        self._encoder_left = encoder_budget_tokens
+        self._budget = 0
+        self._preempting = False
+        self._chunks: list[Chunk] = []
+
+    # --- requests ---------------------------------------------------------------------------
+
+    def submit(self, live: Live) -> None:
+        """Queue a request, or refuse what can never fit with the number that would."""
+        message = self._refusal(live)
+        if message is not None:
+            live.ended = EndWhy.REFUSED
+            self.recorder.emit(End(self.recorder.step, live.name, EndWhy.REFUSED, message))
+            return
+        self.waiting.append(live)
+        self._sort_waiting()
+
+    def _refusal(self, live: Live) -> str | None:
+        """Why the request can never be served, or None."""
+        needed = self.geometry.request_blocks(live.request.total_tokens)
+        have = self.pool.blocks - 1
+        if needed > have:
+            return f"needs {needed} blocks, the pool has {have}; a pool of {needed + 1} would do"
+        largest = max((item.tokens for item in live.request.encoder_items), default=0)
+        if self._encoder_budget is not None and largest > self._encoder_budget:
+            return (
+                f"an input of {largest} tokens exceeds the encoder budget of "
+                f"{self._encoder_budget}; a budget of {largest} would do"
+            )
+        return None
+
+    def _sort_waiting(self) -> None:
+        if self._policy is Policy.PRIORITY:
+            self.waiting.sort(key=lambda live: live.rank)
+
+    def end(self, live: Live, why: EndWhy) -> None:
+        """Release everything; a preempted request goes back to the front of the queue."""
+        self.recorder.emit(End(self.recorder.step, live.name, why))
+        for states in live.states.values():
+            self.pool.release([block for block in reversed(states.columns) if block])
+        for pages in live.pages.values():
+            self.pool.release([block for block in reversed(pages.columns) if block])
+        self._chunks = [chunk for chunk in self._chunks if chunk.live is not live]
+        self.allocator.copies[:] = [c for c in self.allocator.copies if c.live is not live]
+        live.reset_tables()
+        if live in self.running:
+            self.running.remove(live)
+        if live in self.waiting:
+            self.waiting.remove(live)
+        if why is EndWhy.PREEMPT:
+            self.waiting.insert(0, live)
+            self._sort_waiting()
+        else:
+            live.ended = why
+
+    def reset(self) -> None:
+        """Drop all keys."""
+        self.pool.drop_all_keys()
+        self.recorder.emit(Reset(self.recorder.step))
+
+    def in_flight_work(self) -> bool:
+        """Some step that scheduled something is not yet known complete."""
+        return any(self.in_flight)
+
+    # --- one step ---------------------------------------------------------------------------
+
+    def step(self, budget_tokens: int, failing: frozenset[str]) -> int:
+        """Schedule, run and complete one step; returns the tokens scheduled."""
+        self._budget = budget_tokens
+        self._encoder_left = self._encoder_budget
+        self._chunks = []
+        self._preempting = False
+        self.filer.fresh.clear()
+        self._schedule_running()
+        if not self._preempting:
+            self._schedule_waiting()
+        scheduled = sum(chunk.end - chunk.start for chunk in self._chunks)
+        self._run_device(failing)
+        self._release_held()
+        self.in_flight.append(self._chunks)
+        self._complete()
+        self.recorder.next_step()
+        return scheduled
+
+    def _schedule_running(self) -> None:
+        for live in list(self.running):
+            if live not in self.running or self._awaits_end(live):
+                continue
+            if self._budget <= 0:
+                break
+            offer = self._offer(live)
+            if offer.tokens == 0:
+                self._emit_nothing(live, offer, "nothing was left to offer")
+                continue
+            work = self._work(live, offer, None, 0)
+            if work.end == work.start:
+                self._emit_nothing(live, offer, "deferred by the splitter")
+            elif self._make_room(live, work):
+                self._book(live, work, offer)
+            else:
+                return
+
+    def _schedule_waiting(self) -> None:
+        for live in list(self.waiting):
+            if self._budget <= 0 or len(self.running) >= self.geometry.max_running:
+                return
+            found = self.finder.find(live)
+            external = min(live.request.external_tokens, live.known - 1 - found.hit)
+            external = external if live.residency == 0 else 0
+            start = found.hit + max(external, 0)
+            reason = self._emit_lookup(live, found, start)
+            if self._deferred(found):
+                return
+            live.kept = decide.kept_positions(
+                self.rules, self.geometry, live.prompt, found.junction
+            )
+            live.prefill_end, live.computed = live.known, start
+            offer = self._offer(live)
+            if offer.tokens == 0:
+                self._emit_nothing(live, offer, "nothing was left to offer")
+                continue
+            work = self._work(live, offer, found, start if external > 0 else 0)
+            if work.end == work.start:
+                self._emit_nothing(live, offer, "deferred by the splitter")
+                return
+            if not self._admits(live, work):
+                self._emit_nothing(live, Offer(offer.tokens, 0, Cut.POOL), "does not fit yet")
+                return
+            self._admit(live, start, reason)
+            self._book(live, work, offer)
+
+    def _admit(self, live: Live, start: int, reason: str | None) -> None:
+        self.waiting.remove(live)
+        self.running.append(live)
+        live.device_tokens = live.processed = start
+        if live.hit is None:
+            live.hit, live.reason = start, reason
+
+    def _deferred(self, found: Found) -> bool:
+        """A state published in this very step is not read before the next one."""
+        if self.rules.visibility is not Visibility.SCHEDULE_DEFERRED:
+            return False
+        return any(block in self.filer.fresh for _, block in found.states)
+
+    def _awaits_end(self, live: Live) -> bool:
+        """Steps in flight may already generate all that is left."""
+        sampling = sum(1 for chunk in live.chunks if chunk.sampling)
+        return live.generated + sampling >= live.request.output_tokens
+
+    def _offer(self, live: Live) -> Offer:
+        """What all caps before the splitter leave."""
+        start = live.computed
+        prefill = start < live.prefill_end
+        tokens = live.prefill_end - start if prefill else 1 + self.geometry.drafts
+        threshold = self.geometry.long_prefill_threshold_tokens
+        limits = [(self._budget, Cut.BUDGET)]
+        if live.turns < len(live.request.shares):
+            limits.append((live.request.shares[live.turns], Cut.BUDGET))
+        if prefill and threshold is not None:
+            limits.append((threshold, Cut.THRESHOLD))
+        limits.append((self.geometry.max_model_tokens - start, Cut.MAXIMUM_LENGTH))
+        cut = Cut.NONE
+        for limit, why in limits:
+            if limit < tokens:
+                tokens, cut = max(limit, 0), why
+        if prefill and (encoder := self._encoder_limit(live, start, tokens)) < tokens:
+            tokens, cut = encoder, Cut.ENCODER
+        return Offer(tokens, 0 if prefill else max(tokens - 1, 0), cut)
+
+    def _encoder_limit(self, live: Live, start: int, tokens: int) -> int:
+        """Tokens up to the first input whose encoder run does not fit into this step."""
+        left = self._encoder_left
+        if left is None:
+            return tokens
+        for item in live.request.encoder_items:
+            touched = item.at < start + tokens and start < item.at + item.tokens
+            if not touched or item.at in live.encoded:
+                continue
+            if item.tokens > left:
+                return max(item.at - start, 0)
+            left -= item.tokens
+        return tokens
+
+    def _work(self, live: Live, offer: Offer, found: Found | None, loaded: int) -> Work:
+        end, checkpoint = live.computed + offer.tokens, 0
+        if self.geometry.state_groups:
+            query = decide.split_query(self.rules, self.geometry, live, offer.tokens)
+            end, checkpoint = decide.chunk(self.rules, query)
+        return Work(live, live.computed, end, checkpoint, found, loaded)
+
+    def _make_room(self, live: Live, work: Work) -> bool:
+        """Preempt until the work fits; False if the request itself had to go."""
+        while self.allocator.need(work) > self.pool.free_count:
+            victim = self.running[-1]
+            if self._policy is Policy.PRIORITY:
+                victim = max(self.running, key=lambda other: other.rank)
+            self._budget += sum(c.end - c.start for c in self._chunks if c.live is victim)
+            self._preempting = True
+            self.end(victim, EndWhy.PREEMPT)
+            if victim is live:
+                return False
+        return True
+
+    def _admits(self, live: Live, work: Work) -> bool:
+        query = AdmitQuery(
+            free=self.pool.free_count,
+            owed=sum(self._owed(other) for other in self.running),
+            needed=self.allocator.need(work),
+            whole=self.geometry.request_blocks(live.request.total_tokens),
+        )
+        return fits_to_the_end(query) if self.geometry.reserve_full_sequence else fits_now(query)
+
+    def _owed(self, live: Live) -> int:
+        """What an admitted request may still take under its reservation."""
+        return self.geometry.request_blocks(live.request.total_tokens) - live.held_blocks()
+
+    def _book(self, live: Live, work: Work, offer: Offer) -> None:
+        step, recorder = self.recorder.step, self.recorder
+        prefill = work.start < live.prefill_end
+        cut = Cut.SPLIT if work.end < work.start + offer.tokens else offer.cut
+        recorder.emit(
+            Schedule(
+                step,
+                live.name,
+                work.start,
+                work.end,
+                offer.tokens,
+                live.prefill_end,
+                offer.drafts,
+                cut,
+                work.checkpoint or None,
+            )
+        )
+        need = self.allocator.need(work)
+        recorder.emit(Table(step, live.name, "", TableOp.ESTIMATE, count=need))
+        exports = self.allocator.allocate(work)
+        chunk = Chunk(
+            step,
+            live,
+            live.residency,
+            work.start,
+            work.end,
+            offer.drafts,
+            sampling=work.end >= live.prefill_end,
+            checkpoint=work.checkpoint,
+            exports=exports,
+            loaded=(work.found.hit, work.loaded) if work.found and work.loaded else None,
+        )
+        self._chunks.append(chunk)
+        live.chunks.append(chunk)
+        live.computed = work.end
+        live.turns += 1
+        self._budget -= work.end - work.start
+        self._encode(live, work)
+        if prefill:
+            live.carve.append(work.end)
+        if self.rules.visibility is not Visibility.COMMIT:
+            self.filer.file(live, min(work.end, live.known), work.checkpoint, exports)
+
+    def _encode(self, live: Live, work: Work) -> None:
+        for item in live.request.encoder_items:
+            touched = item.at < work.end and work.start < item.at + item.tokens
+            if touched and item.at not in live.encoded and self._encoder_left is not None:
+                live.encoded.add(item.at)
+                self._encoder_left -= item.tokens
+
+    # --- the device, and what is known of it ------------------------------------------------
+
+    def _run_device(self, failing: frozenset[str]) -> None:
+        self.device.copy_pages(self.allocator.copies)
+        self.allocator.copies.clear()
+        for chunk in self._chunks:
+            live = chunk.live
+            if live.name in failing:
+                live.broken = True
+            if live.broken:
+                chunk.runs = False
+                continue
+            if chunk.loaded is not None:
+                self.device.load(live, *chunk.loaded)
+            width, planned_end = chunk.end - chunk.start, chunk.end
+            chunk.start = live.device_tokens
+            chunk.end = chunk.start + width
+            self.device.run(chunk, planned_end)
+
+    def _release_held(self) -> None:
+        for group, block in self.allocator.held:
+            self.recorder.emit(Hold(self.recorder.step, group, (block,), "copy", False))
+            self.pool.release([block])
+        self.allocator.held.clear()
+
+    def _complete(self) -> None:
+        step = self.recorder.step
+        done: list[Chunk] = []
+        of = step - self.geometry.steps_in_flight + 1
+        if len(self.in_flight) >= self.geometry.steps_in_flight:
+            done = self.in_flight.pop(0)
+        accepted: list[tuple[str, int]] = []
+        failed: list[str] = []
+        for chunk in done:
+            live = chunk.live
+            if chunk.residency != live.residency:
+                continue
+            if not chunk.runs:
+                failed.append(live.name)
+                self.end(live, EndWhy.PREEMPT)
+                continue
+            if chunk.drafts:
+                accepted.append((live.name, chunk.accepted))
+            self._learn(live, chunk)
+        self.recorder.emit(
+            Complete(
+                step,
+                of if of >= 0 else None,
+                tuple(accepted),
+                tuple(failed),
+                self.pool.referenced_count,
+                self.pool.keyed_free_count,
+                self.pool.free_count - self.pool.keyed_free_count,
+            )
+        )
+
+    def _learn(self, live: Live, chunk: Chunk) -> None:
+        """A chunk is known complete: publish, retire, finish."""
+        live.chunks.popleft()
+        live.processed = chunk.done_tokens
+        live.reached = max(live.reached, live.processed)
+        live.known += chunk.sampled
+        live.computed -= chunk.end - chunk.done_tokens
+        if self.rules.visibility is Visibility.COMMIT:
+            self.filer.file(live, live.processed, chunk.checkpoint, chunk.exports)
+        self.filer.retire(live)
+        if live.generated >= live.request.output_tokens:
+            self.end(live, EndWhy.FINISH)
+
+    # --- what is said -----------------------------------------------------------------------
+
+    def _emit_nothing(self, live: Live, offer: Offer, why: str) -> None:
+        step = self.recorder.step
+        self.recorder.emit(
+            Schedule(
+                step,
+                live.name,
+                live.computed,
+                live.computed,
+                offer.tokens,
+                live.prefill_end,
+                cut=offer.cut,
+                reason=why,
+            )
+        )
+
+    def _emit_lookup(self, live: Live, found: Found, start: int) -> str | None:
+        miss = self.reasons.explain(live, found)
+        self.recorder.emit(
+            Lookup(
+                self.recorder.step,
+                live.name,
+                found.cap,
+                found.reaches,
+                found.hit,
+                start - found.hit,
+                start,
+                found.junction or None,
+                miss.reason,
+                miss.vetoed_by,
+            )
+        )
+        return miss.text
