@@ -44,6 +44,15 @@ class PendingCopy:
     target: int
 
 
+@dataclass(frozen=True, slots=True)
+class HeldSource:
+    """The source of a copy, kept from reuse until the end of `until_step`."""
+
+    group: str
+    block: int
+    until_step: int
+
+
 class Allocator:
     """The tables of all live requests over one pool."""
 
@@ -55,7 +64,7 @@ class Allocator:
         self._pool = pool
         self._recorder = recorder
         self.copies: list[PendingCopy] = []
-        self.held: list[tuple[str, int]] = []
+        self.held: list[HeldSource] = []
 
     def need(self, work: Work) -> int:
         """Blocks the step takes from the free pool, by the rule set's estimate."""
@@ -107,7 +116,7 @@ class Allocator:
         if self._state_block(work, group) is not None:
             return True
         table = work.live.states.get(group.name)
-        if table is None or work.loaded or work.start > work.live.prompt:
+        if table is None or work.loaded:
             return False
         block = table.columns[column]
         kept = work.live.kept
@@ -181,6 +190,15 @@ class Allocator:
                     self._grow_pages(work, group)
         return exports
 
+    def tails(self, work: Work) -> dict[str, int]:
+        """The running block of every state group after the work."""
+        return {
+            group.name: work.live.states[group.name].columns[
+                running_column(work.end, group.block_tokens)
+            ]
+            for group in self._geometry.state_groups
+        }
+
     def _take(self, group: str, count: int) -> list[int]:
         taken, evicted = self._pool.take(count)
         if evicted:
@@ -239,7 +257,8 @@ class Allocator:
         old = columns[column]
         (fresh,) = self._take(group.name, 1)
         columns[column] = fresh
-        self.held.append((group.name, old))
+        until = self._recorder.step + max(self._geometry.steps_in_flight - 2, 0)
+        self.held.append(HeldSource(group.name, old, until))
         self._emit(live, group, TableOp.COPY_ON_WRITE, column, (fresh,))
         hold = Hold(self._recorder.step, group.name, (old,), "copy", True)
         self._recorder.emit(hold)

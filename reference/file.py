@@ -7,14 +7,14 @@ the position they were made for. Attention groups file every full page, and a pa
 kept position plus the drop ends in a page."""
 
 from truehit.reference.find import Finder
-from truehit.reference.live import Live
+from truehit.reference.live import Chunk, Live
 from truehit.reference.pool import NULL_BLOCK, Key, Pool
 from truehit.reference.record import Recorder
 from truehit.reference.rules.plan import is_retired
 from truehit.reference.rules.retain import is_published
 from truehit.spec.geometry import Geometry, Group, Kind
 from truehit.spec.trace import Publish, Table, TableOp
-from truehit.spec.units import floor_to, running_column
+from truehit.spec.units import floor_to
 
 
 class Filer:
@@ -31,12 +31,12 @@ class Filer:
         self.fresh: set[int] = set()
         self.masked: set[Key] = set()
 
-    def file(self, live: Live, upto: int, checkpoint: int, exports: dict[str, int]) -> None:
-        """Publish what is due once `upto` tokens of the request count as computed."""
+    def file(self, chunk: Chunk, upto: int) -> None:
+        """Publish what is due once `upto` tokens of the chunk's request count as computed."""
         for group in self._geometry.state_groups:
-            self._file_states(live, group, upto, checkpoint, exports)
+            self._file_states(chunk, group, upto)
         for group in self._geometry.attention_groups:
-            self._file_pages(live, group, upto)
+            self._file_pages(chunk.live, group, upto)
 
     def _kept(self, live: Live, position: int) -> bool:
         kept = live.kept
@@ -56,9 +56,8 @@ class Filer:
         event = Publish(self._recorder.step, live.name, group.name, tuple(published))
         self._recorder.emit(event)
 
-    def _file_states(
-        self, live: Live, group: Group, upto: int, checkpoint: int, exports: dict[str, int]
-    ) -> None:
+    def _file_states(self, chunk: Chunk, group: Group, upto: int) -> None:
+        live = chunk.live
         table = live.states[group.name]
         block_tokens = group.block_tokens
         hashed = min(upto, live.known - self._geometry.lookahead_tokens)
@@ -73,10 +72,11 @@ class Filer:
             elif (key := self._finder.key(live, group.name, position)) is not None:
                 self.masked.add(key)
         table.filed = last
-        if upto == hashed and upto % block_tokens and self._kept(live, upto):
-            keys.append((upto, table.columns[running_column(upto, block_tokens)]))
-        if checkpoint:
-            keys.append((checkpoint, exports[group.name]))
+        tail = upto == chunk.end and upto == hashed and upto % block_tokens != 0
+        if tail and group.name in chunk.tails and self._kept(live, upto):
+            keys.append((upto, chunk.tails[group.name]))
+        if chunk.checkpoint:
+            keys.append((chunk.checkpoint, chunk.exports[group.name]))
         self._publish(live, group, [(tokens, block) for tokens, block in keys if block])
 
     def _partial_ends(self, live: Live, group: Group, low: int, high: int) -> list[int]:

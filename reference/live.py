@@ -47,8 +47,9 @@ class PageTable:
 @dataclass(slots=True)
 class Chunk:
     """One scheduled piece of work, until it is known complete. `start` is where the device starts;
-    `checkpoint`: exported position (0: none) and `exports`: its block per state group; `loaded`:
-    tokens that come from outside before it runs."""
+    `checkpoint`: exported position (0: none) and `exports`: its block per state group; `tails`: the
+    running block per state group of a prefill chunk; `loaded`: tokens that come from outside before
+    it runs."""
 
     step: int
     live: "Live"
@@ -59,6 +60,7 @@ class Chunk:
     sampling: bool
     checkpoint: int = 0
     exports: dict[str, int] = field(default_factory=dict)
+    tails: dict[str, int] = field(default_factory=dict)
     loaded: tuple[int, int] | None = None
     runs: bool = True
     accepted: int = 0

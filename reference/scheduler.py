@@ -145,7 +145,6 @@ class Engine:
             self._schedule_waiting()
         scheduled = sum(chunk.end - chunk.start for chunk in self._chunks)
         self._run_device(failing)
-        self._release_held()
         self.in_flight.append(self._chunks)
         self._complete()
         self.recorder.next_step()
@@ -313,6 +312,7 @@ class Engine:
             sampling=work.end >= live.prefill_end,
             checkpoint=work.checkpoint,
             exports=exports,
+            tails=self.allocator.tails(work) if prefill else {},
             loaded=(work.found.hit, work.loaded) if work.found and work.loaded else None,
         )
         self._chunks.append(chunk)
@@ -324,7 +324,7 @@ class Engine:
         if prefill:
             live.carve.append(work.end)
         if self.rules.visibility is not Visibility.COMMIT:
-            self.filer.file(live, min(work.end, live.known), work.checkpoint, exports)
+            self.filer.file(chunk, min(work.end, live.known))
 
     def _encode(self, live: Live, work: Work) -> None:
         for item in live.request.encoder_items:
@@ -336,12 +336,12 @@ class Engine:
     # --- the device, and what is known of it ------------------------------------------------
 
     def _run_device(self, failing: frozenset[str]) -> None:
-        self.device.copy_pages(self.allocator.copies)
+        for chunk in self._chunks:
+            chunk.live.broken = chunk.live.broken or chunk.live.name in failing
+        self.device.copy_pages([c for c in self.allocator.copies if not c.live.broken])
         self.allocator.copies.clear()
         for chunk in self._chunks:
             live = chunk.live
-            if live.name in failing:
-                live.broken = True
             if live.broken:
                 chunk.runs = False
                 continue
@@ -353,10 +353,13 @@ class Engine:
             self.device.run(chunk, planned_end)
 
     def _release_held(self) -> None:
-        for group, block in self.allocator.held:
-            self.recorder.emit(Hold(self.recorder.step, group, (block,), "copy", False))
-            self.pool.release([block])
-        self.allocator.held.clear()
+        """Sources of copies stay until the step that made them can no longer publish them."""
+        step = self.recorder.step
+        due = [source for source in self.allocator.held if source.until_step <= step]
+        for source in due:
+            self.recorder.emit(Hold(step, source.group, (source.block,), "copy", False))
+            self.pool.release([source.block])
+            self.allocator.held.remove(source)
 
     def _complete(self) -> None:
         step = self.recorder.step
@@ -377,6 +380,7 @@ class Engine:
             if chunk.drafts:
                 accepted.append((live.name, chunk.accepted))
             self._learn(live, chunk)
+        self._release_held()
         self.recorder.emit(
             Complete(
                 step,
@@ -397,7 +401,7 @@ class Engine:
         live.known += chunk.sampled
         live.computed -= chunk.end - chunk.done_tokens
         if self.rules.visibility is Visibility.COMMIT:
-            self.filer.file(live, live.processed, chunk.checkpoint, chunk.exports)
+            self.filer.file(chunk, live.processed)
         self.filer.retire(live)
         if live.generated >= live.request.output_tokens:
             self.end(live, EndWhy.FINISH)

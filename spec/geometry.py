@@ -189,7 +189,7 @@ class Geometry:
         """Blocks one running request may hold in one state group: the bound of `retirement`."""
         earlier = self.steps_in_flight - 1
         per_step = 1 if self.checkpoints else 0
-        copies = 1 if self.fine_hits else 0
+        copies = max(1, earlier) if self.fine_hits else 0
         return 2 + self.drafts + earlier + per_step * self.steps_in_flight + copies
 
     def request_blocks(self, total_tokens: int) -> int:
