@@ -66,14 +66,17 @@ class Device:
         live = chunk.live
         if chunk.sampling and chunk.start >= live.prefill_end:
             left = live.request.output_tokens - live.device_generated
-            chunk.accepted = max(0, min(self._acceptance(live, chunk.drafts), left - 1))
-            chunk.done_tokens = chunk.start + (1 + chunk.accepted if left > 0 else 0)
-            chunk.sampled = 1 + chunk.accepted if left > 0 else 0
+            if left <= 0:
+                # Scheduled before the end of the request was known: nothing of it will be kept.
+                chunk.done_tokens = chunk.start
+                return
+            chunk.accepted = min(self._acceptance(live, chunk.drafts), left - 1)
+            chunk.done_tokens = chunk.start + 1 + chunk.accepted
+            chunk.sampled = 1 + chunk.accepted
             live.decodes += 1
         else:
             chunk.done_tokens = chunk.end
             chunk.sampled = 1 if chunk.sampling else 0
-        chunk.sampled = min(chunk.sampled, live.request.output_tokens - live.device_generated)
         for group in self._geometry.groups:
             match group.kind:
                 case Kind.RECURRENT_STATE:

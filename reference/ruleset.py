@@ -182,6 +182,36 @@ VARIANTS: tuple[RuleSet, ...] = (
         keep=Keep.BOUNDARY_AND_ALIGNMENT,
         visibility=Visibility.SCHEDULE_DEFERRED,
     ),
+    RuleSet(
+        "v-post-reach",
+        split=Split.STOP_FROM_MISALIGNED,
+        back_off=BackOff.ONE_BLOCK,
+        keep=Keep.BOUNDARY_AND_ALIGNMENT,
+        visibility=Visibility.SCHEDULE_DEFERRED,
+    ),
+    RuleSet(
+        "v-post-reach-scratch-left",
+        split=Split.STOP_FROM_MISALIGNED,
+        back_off=BackOff.ONE_BLOCK,
+        scratch=Scratch.LEFT,
+        keep=Keep.BOUNDARY_AND_ALIGNMENT,
+        visibility=Visibility.SCHEDULE_DEFERRED,
+    ),
+    RuleSet(
+        "v-post-reach-scratch-counted",
+        split=Split.STOP_FROM_MISALIGNED,
+        back_off=BackOff.ONE_BLOCK,
+        estimate=Estimate.COUNTS_SCRATCH,
+        keep=Keep.BOUNDARY_AND_ALIGNMENT,
+        visibility=Visibility.SCHEDULE_DEFERRED,
+    ),
+    RuleSet(
+        "v-post-margin-state-block",
+        split=Split.STOP_FROM_MISALIGNED,
+        back_off=BackOff.ONE_BLOCK,
+        keep=Keep.BOUNDARY_AND_STATE_BLOCK,
+        visibility=Visibility.SCHEDULE_DEFERRED,
+    ),
 )
 
 RULE_SETS: dict[str, RuleSet] = {rules.name: rules for rules in (DEFAULT, *HISTORIC, *VARIANTS)}
