@@ -1,0 +1,40 @@
+# The environment is made by whichever target needs it first; nothing has to be typed before.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: verify verify-full test lint bench fuzz clean
+
+verify: $(READY)
+	@mkdir -p build
+	@$(BIN)/truehit verify --json build/record.json
+
+verify-full: $(READY)
+	@mkdir -p build
+	@$(BIN)/truehit verify --full --json build/record.json
+
+test: $(READY)
+	@$(BIN)/pytest -n 2 --dist loadfile -q
+
+lint: $(READY)
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(READY)
+	@$(BIN)/pytest -q -p no:xdist --benchmark-only tests
+
+fuzz: $(READY)
+	@TRUEHIT_PROFILE=long $(BIN)/pytest -n 2 -q tests/reference/test_fuzz.py --timeout 3600
+	@$(BIN)/truehit sweep --runs 400000
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml constraints.txt
+	@echo "Making the environment in .venv (once, about a minute) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
