@@ -49,7 +49,7 @@ class Chunk:
     """One scheduled piece of work, until it is known complete. `start` is where the device starts;
     `checkpoint`: exported position (0: none) and `exports`: its block per state group; `tails`: the
     running block per state group of a prefill chunk; `loaded`: tokens that come from outside before
-    it runs."""
+    it runs; `encoder_tokens`: encoder budget it spent."""
 
     step: int
     live: "Live"
@@ -62,6 +62,7 @@ class Chunk:
     exports: dict[str, int] = field(default_factory=dict)
     tails: dict[str, int] = field(default_factory=dict)
     loaded: tuple[int, int] | None = None
+    encoder_tokens: int = 0
     runs: bool = True
     accepted: int = 0
     sampled: int = 0
@@ -128,6 +129,7 @@ class Live:
         self.states.clear()
         self.pages.clear()
         self.chunks.clear()
+        self.encoded.clear()
         self.residency += 1
         self.computed = self.processed = self.device_tokens = 0
         self.device_generated = self.generated

@@ -27,7 +27,8 @@ class PoolError(Exception):
 
 
 class Pool:
-    """Mutable pool of `blocks` ids, the null block included."""
+    """Mutable pool of `blocks` ids, the null block included. `lost`: keys that went and did not
+    come back, for the reason of a miss."""
 
     __slots__ = (
         "_by_key",
@@ -35,13 +36,13 @@ class Pool:
         "_keys",
         "_references",
         "blocks",
-        "evicted",
         "keyed_free_count",
+        "lost",
     )
 
     def __init__(self, blocks: int) -> None:
         self.blocks = blocks
-        self.evicted: set[Key] = set()
+        self.lost: set[Key] = set()
         self.keyed_free_count = 0
         self._free: OrderedDict[int, None] = OrderedDict((b, None) for b in range(1, blocks))
         self._references: dict[int, int] = {}
@@ -81,7 +82,7 @@ class Pool:
             self._references[block] = 1
         for block in evicted:
             self.keyed_free_count -= 1
-            self.evicted.update(self._forget(block))
+            self._forget(block)
         return taken, evicted
 
     def touch(self, block: int) -> None:
@@ -117,26 +118,21 @@ class Pool:
             return False
         keys[key] = None
         self._by_key.setdefault(key, {})[block] = None
-        self.evicted.discard(key)
+        self.lost.discard(key)
         return True
 
-    def drop_keys(self, block: int) -> list[Key]:
-        """Remove all keys of a block; returns them."""
-        if block in self._keys and block in self._free:
-            self.keyed_free_count -= 1
-        return self._forget(block)
-
-    def _forget(self, block: int) -> list[Key]:
-        keys = list(self._keys.pop(block, {}))
-        for key in keys:
+    def _forget(self, block: int) -> None:
+        """Remove all keys of a block; a key that no other block carries is lost."""
+        for key in self._keys.pop(block):
             blocks = self._by_key[key]
             del blocks[block]
             if not blocks:
                 del self._by_key[key]
-        return keys
+                self.lost.add(key)
 
     def drop_all_keys(self) -> None:
         """Nothing is findable any more."""
         self.keyed_free_count = 0
+        self.lost.update(self._by_key)
         self._keys.clear()
         self._by_key.clear()

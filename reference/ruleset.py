@@ -106,7 +106,7 @@ DEFAULT = RuleSet("default")
 
 HISTORIC: tuple[RuleSet, ...] = (
     RuleSet("aligned-below-last", split=Split.ALIGNED_BELOW_LAST, back_off=BackOff.ONE_BLOCK),
-    RuleSet("minimum-block-grid", grid=Grid.MINIMUM_BLOCK),
+    RuleSet("minimum-block-grid", split=Split.STOP_FROM_MISALIGNED, grid=Grid.MINIMUM_BLOCK),
     RuleSet("stop-from-misaligned", split=Split.STOP_FROM_MISALIGNED),
     RuleSet("one-block-back-off", split=Split.STOP_FROM_MISALIGNED, back_off=BackOff.ONE_BLOCK),
     RuleSet("scratch-left", scratch=Scratch.LEFT),
@@ -127,6 +127,7 @@ HISTORIC: tuple[RuleSet, ...] = (
 )
 
 VARIANTS: tuple[RuleSet, ...] = (
+    RuleSet("margin-alignment", keep=Keep.BOUNDARY_AND_ALIGNMENT),
     RuleSet(
         "v-pre",
         split=Split.ALIGNED_BELOW_LAST,

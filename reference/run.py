@@ -106,12 +106,21 @@ class Runner:
 
     def _due_after(self, step: int) -> bool:
         """Something is still to come at a fixed step."""
-        timed = any(isinstance(r.arrival, AtStep) and r.arrival.step > step for r in self._pending)
         return (
-            timed
+            any(self._comes_later(request, step) for request in self._pending)
             or any(action.step > step for action in self.scenario.actions)
-            or (step + 1 < len(self.scenario.budgets))
+            or bool(self._pressed)
+            or step + 1 < len(self.scenario.budgets)
         )
+
+    def _comes_later(self, request: Request, step: int) -> bool:
+        """The step of the arrival is fixed and still to come."""
+        match request.arrival:
+            case AtStep(at):
+                return at > step
+            case After(name, moment, delay):
+                seen = self._moments.get((name, moment))
+                return seen is not None and seen + delay >= step
 
     def _act(self, step: int) -> None:
         engine = self.engine

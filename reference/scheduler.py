@@ -88,6 +88,9 @@ class Engine:
         """Why the request can never be served, or None."""
         needed = self.geometry.request_blocks(live.request.total_tokens)
         have = self.pool.blocks - 1
+        total, longest = live.request.total_tokens, self.geometry.max_model_tokens
+        if total > longest:
+            return f"is {total} tokens, max_model_tokens is {longest}; {total} would do"
         if needed > have:
             return f"needs {needed} blocks, the pool has {have}; a pool of {needed + 1} would do"
         largest = max((item.tokens for item in live.request.encoder_items), default=0)
@@ -99,11 +102,12 @@ class Engine:
         return None
 
     def _sort_waiting(self) -> None:
-        if self._policy is Policy.PRIORITY:
-            self.waiting.sort(key=lambda live: live.rank)
+        """By priority and arrival, or by arrival: a preempted request returns to its own place."""
+        by_priority = self._policy is Policy.PRIORITY
+        self.waiting.sort(key=lambda live: live.rank if by_priority else (0, live.order))
 
     def end(self, live: Live, why: EndWhy) -> None:
-        """Release everything; a preempted request goes back to the front of the queue."""
+        """Release everything; a preempted request goes back to its place in the queue."""
         self.recorder.emit(End(self.recorder.step, live.name, why))
         for states in live.states.values():
             self.pool.release([block for block in reversed(states.columns) if block])
@@ -117,7 +121,7 @@ class Engine:
         if live in self.waiting:
             self.waiting.remove(live)
         if why is EndWhy.PREEMPT:
-            self.waiting.insert(0, live)
+            self.waiting.append(live)
             self._sort_waiting()
         else:
             live.ended = why
@@ -165,8 +169,6 @@ class Engine:
                 self._emit_nothing(live, offer, "deferred by the splitter")
             elif self._make_room(live, work):
                 self._book(live, work, offer)
-            else:
-                return
 
     def _schedule_waiting(self) -> None:
         for live in list(self.waiting):
@@ -262,12 +264,20 @@ class Engine:
             victim = self.running[-1]
             if self._policy is Policy.PRIORITY:
                 victim = max(self.running, key=lambda other: other.rank)
-            self._budget += sum(c.end - c.start for c in self._chunks if c.live is victim)
+            self._give_back(victim)
             self._preempting = True
             self.end(victim, EndWhy.PREEMPT)
             if victim is live:
                 return False
         return True
+
+    def _give_back(self, victim: Live) -> None:
+        """What the victim was given in this very step is free for others again."""
+        for chunk in self._chunks:
+            if chunk.live is victim:
+                self._budget += chunk.end - chunk.start
+                if self._encoder_left is not None:
+                    self._encoder_left += chunk.encoder_tokens
 
     def _admits(self, live: Live, work: Work) -> bool:
         query = AdmitQuery(
@@ -314,24 +324,30 @@ class Engine:
             exports=exports,
             tails=self.allocator.tails(work) if prefill else {},
             loaded=(work.found.hit, work.loaded) if work.found and work.loaded else None,
+            encoder_tokens=self._encode(live, work),
         )
         self._chunks.append(chunk)
         live.chunks.append(chunk)
         live.computed = work.end
         live.turns += 1
         self._budget -= work.end - work.start
-        self._encode(live, work)
         if prefill:
             live.carve.append(work.end)
         if self.rules.visibility is not Visibility.COMMIT:
             self.filer.file(chunk, min(work.end, live.known))
 
-    def _encode(self, live: Live, work: Work) -> None:
+    def _encode(self, live: Live, work: Work) -> int:
+        """Encode the inputs that the chunk touches; the encoder tokens that takes."""
+        if self._encoder_left is None:
+            return 0
+        spent = 0
         for item in live.request.encoder_items:
             touched = item.at < work.end and work.start < item.at + item.tokens
-            if touched and item.at not in live.encoded and self._encoder_left is not None:
+            if touched and item.at not in live.encoded:
                 live.encoded.add(item.at)
-                self._encoder_left -= item.tokens
+                spent += item.tokens
+        self._encoder_left -= spent
+        return spent
 
     # --- the device, and what is known of it ------------------------------------------------
 
