@@ -1,0 +1,139 @@
+"""The record of `truehit verify`: one published JSON schema (docs/record.md), written by one set of
+models."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Verdict = Literal["proved", "refuted", "unknown", "model finding", "checked"]
+
+
+class Model(BaseModel):
+    """Closed: a field that is not in the schema is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Named(Model):
+    """A control or a cover point and what came out of it."""
+
+    name: str
+    verdict: str
+
+
+class Lifted(Model):
+    """What was lifted: file, first line, and the sha256 of its text."""
+
+    file: str
+    line: int
+    sha256: str
+
+
+class Solvers(Model):
+    """The answers of both solvers; `cvc5` says *recorded* when it was not asked again."""
+
+    z3: str
+    cvc5: str
+
+
+class ObligationRecord(Model):
+    """One obligation. `rlimit`: the solver's resource count, not a time."""
+
+    name: str
+    law: str
+    domain: str
+    verdict: Verdict
+    controls: list[Named]
+    covers: list[Named]
+    havoc: str
+    seconds: float
+    rlimit: int
+    solvers: Solvers
+    text_sha256: str
+    lifted: list[Lifted]
+
+
+class GoldenEntry(Model):
+    """One golden number. `status`: passed, noted (our value differs, see docs), failed."""
+
+    id: str
+    what: str
+    status: Literal["passed", "noted", "failed"]
+    detail: str
+
+
+class GoldenRecord(Model):
+    """All golden numbers that can be derived."""
+
+    total: int
+    passed: int
+    noted: int
+    failed: int
+    entries: list[GoldenEntry]
+
+
+class RuleSetRecord(Model):
+    """One historic defect: the obligation and the scenario that refute it, with the sentence."""
+
+    name: str
+    refuted_by_obligation: str | None
+    refuted_by_scenario: str
+    law: str
+    sentence: str
+
+
+class AgreementRecord(Model):
+    """One comparison of the readings of a rule. `bound`: the scope and its reason."""
+
+    name: str
+    cases: int
+    differences: int
+    bound: str
+
+
+class SweepRecord(Model):
+    """Drawn scenarios under the default rule set and under every historic one."""
+
+    runs: int
+    steps: int
+    events: int
+    pairs_covered: int
+    pairs: int
+    default_violations: int
+    refuted: dict[str, int]
+
+
+class ReleaseRow(Model):
+    """One obligation about a released rule."""
+
+    obligation: str
+    domain: str
+    verdict: str
+    inputs: dict[str, int]
+    result: int | None
+    replayed: bool
+    seconds: float
+    rlimit: int
+
+
+class ReleaseRecord(Model):
+    """One release; `lifted`: what of its source was read."""
+
+    release: str
+    rows: list[ReleaseRow]
+    lifted: list[Lifted]
+
+
+class Record(Model):
+    """The whole record."""
+
+    schema_version: int = 1
+    versions: dict[str, str]
+    obligations: list[ObligationRecord]
+    golden: GoldenRecord
+    rulesets: list[RuleSetRecord]
+    agreement: list[AgreementRecord]
+    sweep: SweepRecord
+    releases: list[ReleaseRecord]
+    problems: list[str]
+    seconds: float
