@@ -3,6 +3,7 @@
 The only place where rule names are branched on; everything below is straight integer arithmetic.
 """
 
+from truehit.reference.asserted import asserted_chunk, asserted_source
 from truehit.reference.live import Kept, Live
 from truehit.reference.rules import lookup, plan, retain, seed, split, split_releases
 from truehit.reference.ruleset import (
@@ -81,8 +82,7 @@ def chunk(rules: RuleSet, query: split.SplitQuery) -> tuple[int, int]:
     """The end of the chunk and the position it exports from its middle (0: none)."""
     match rules.split:
         case Split.KEPT_POSITIONS:
-            end = split.chunk_end(query)
-            return end, split.checkpoint(query, end)
+            return asserted_chunk(query)
         case Split.ALIGNED_BELOW_LAST:
             return split_releases.aligned_below_last(query), 0
         case Split.STOP_FROM_MISALIGNED:
@@ -99,7 +99,7 @@ def column_source(rules: RuleSet, query: plan.PlanQuery, column: int) -> int:
     """Where the block of a column of the new table comes from."""
     match rules.scratch:
         case Scratch.MOVES:
-            return plan.column_source(query, column)
+            return asserted_source(query, column)
         case Scratch.LEFT:
             return plan.column_source_left(query, column)
 

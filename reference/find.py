@@ -147,9 +147,8 @@ class Finder:
             changed = position < before and len(matches) > 1
         return position
 
-    def _state(self, live: Live, limit: int) -> int:
-        """The largest position at which every state group has a key."""
-        groups = self._geometry.state_groups
+    def _state(self, live: Live, groups: tuple[Group, ...], limit: int) -> int:
+        """The largest position at which each of these state groups has a key."""
         alignment = self._geometry.alignment_tokens
         position = floor_to(limit, alignment)
         while position > 0:
@@ -164,7 +163,7 @@ class Finder:
         position = offer
         while True:
             searched = decide.state_candidate(self._rules, self._geometry, position)
-            found = self._state(live, min(searched, cap))
+            found = self._state(live, self._geometry.state_groups, min(searched, cap))
             if found == position or self._rules.candidate is Candidate.RAISED:
                 return found
             lowered = self._attend(live, matches, cap, found)
@@ -183,7 +182,7 @@ class Finder:
             )
             for m in matches
         ]
-        if geometry.state_groups:
-            alone = self._state(live, cap)
-            reaches += [GroupReach(g.name, alone, 0, alone) for g in geometry.state_groups]
+        for group in geometry.state_groups:
+            alone = self._state(live, (group,), cap)
+            reaches.append(GroupReach(group.name, alone, 0, alone))
         return tuple(reaches)
