@@ -3,7 +3,7 @@ models."""
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 Verdict = Literal["proved", "refuted", "unknown", "model finding", "checked"]
 
@@ -104,9 +104,14 @@ class SweepRecord(Model):
 
 
 class ReleaseRow(Model):
-    """One obligation about a released rule."""
+    """One obligation about a released rule; `class`: what breaking it means."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, serialize_by_alias=True, validate_by_name=True
+    )
 
     obligation: str
+    class_: str = Field(alias="class")
     domain: str
     verdict: str
     inputs: dict[str, int]
@@ -125,7 +130,8 @@ class ReleaseRecord(Model):
 
 
 class Record(Model):
-    """The whole record."""
+    """The whole record. `outcome`: *unknown* if every problem is something that was not found
+    out."""
 
     schema_version: int = 1
     versions: dict[str, str]
@@ -136,4 +142,5 @@ class Record(Model):
     sweep: SweepRecord
     releases: list[ReleaseRecord]
     problems: list[str]
+    outcome: Literal["holds", "refuted", "unknown"]
     seconds: float

@@ -11,7 +11,6 @@ from itertools import product
 from math import gcd
 
 from truehit.proofs.prove import refute
-
 from truehit.spec.geometry import (
     BlockDrop,
     Dense,
@@ -22,6 +21,7 @@ from truehit.spec.geometry import (
     Kind,
     NoDrop,
     ReachOnly,
+    Retention,
 )
 from truehit.spec.scenario import After, Request, Scenario
 from truehit.spec.tokens import Segment
@@ -35,9 +35,9 @@ def _geometries(inputs: dict[str, int]) -> Iterator[Geometry]:
     drafts = min(max(inputs.get("drafts", 0), 0), grid - 1)
     sizes = {grid, inputs.get("hash_unit", grid), inputs.get("unit", grid)}
     drops: tuple[Drop, ...] = (NoDrop(), BlockDrop(DropCap.CLAMPED), BlockDrop(DropCap.MARGIN))
-    for attention, drop, retention in product(
-        sorted(size for size in sizes if size > 0), drops, (Dense(), ReachOnly())
-    ):
+    kept: tuple[Retention, ...] = (Dense(), ReachOnly())
+    attentions = sorted(size for size in sizes if size > 0)
+    for attention, drop, retention in product(attentions, drops, kept):
         drafted = isinstance(drop, BlockDrop)
         for checkpoint in (None, 1) if inputs.get("checkpoint", 0) else (None,):
             yield Geometry(

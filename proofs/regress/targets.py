@@ -117,7 +117,7 @@ TARGETS: tuple[Target, ...] = (
     Target(
         "drop-every-retry",
         "joint",
-        _on(Feature.DROP_CLAMPED),
+        _on(Feature.DROP_CLAMPED, Feature.RETENTION_ZERO),
         "a state group lowers the candidate, and the drop is applied again",
     ),
     Target(

@@ -28,6 +28,11 @@ class Discriminates:
     holds: bool
 
     @property
+    def file(self) -> str:
+        """The test file's name."""
+        return file_name(self.rules)
+
+    @property
     def good(self) -> bool:
         return self.sentence is not None and self.holds
 

@@ -2,4 +2,7 @@
 
 
 def main() -> None:
-    """Enter the command line."""
+    """Enter the command line; the verbs are imported here and nowhere else."""
+    from truehit.cli.app import enter
+
+    enter()

@@ -1,0 +1,281 @@
+"""`truehit verify`: run every stage, compose the record, and say what is wrong, if anything is.
+
+Nothing here decides what holds: a stage brings its verdicts, this file adds them up. Zero
+obligations, an unknown, a control that is not refuted, a golden failure, a historic rule set that
+nothing refutes, a reading that differs, a law broken by default: each is a problem, and one problem
+is enough."""
+
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+
+from truehit import __version__
+from truehit.proofs import record as records
+from truehit.proofs.agreement import Agreed
+from truehit.proofs.golden import GoldenResult
+from truehit.proofs.prove import Disagreement, ObligationResult
+from truehit.proofs.regress.write import Discriminates
+from truehit.proofs.releases import RELEASES, ReleaseReport
+from truehit.proofs.stages import Done, run_stages, stages
+from truehit.proofs.sweep.features import all_pairs
+from truehit.proofs.sweep.run import Sweep, merged
+from truehit.reference.ruleset import DEFAULT, HISTORIC
+
+RELEASE_CLASSES = {
+    "range": "corrupt",
+    "defined": "corrupt",
+    "endalign": "corrupt",
+    "midblock": "corrupt",
+    "midblock_strict": "policy",
+    "oneboundary": "waste",
+    "progress": "stall",
+}
+"""What breaking an obligation about a released splitter means (design, verdict words): a chunk that
+passes its block's end where the manager exports a checkpoint is a choice, not a wrong state."""
+REFUTED = "refuted"
+PROVED = "proved"
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Payloads as they come in."""
+
+    obligations: list[ObligationResult] = field(default_factory=list)
+    golden: list[GoldenResult] = field(default_factory=list)
+    sweeps: dict[str, list[Sweep]] = field(default_factory=dict)
+    regressions: list[Discriminates] = field(default_factory=list)
+    agreements: list[Agreed] = field(default_factory=list)
+    releases: list[ReleaseReport] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    disagreements: list[str] = field(default_factory=list)
+    second_answers: dict[str, str] = field(default_factory=dict)
+
+    def add(self, done: Done) -> None:
+        """Sort one payload in; an exception of a stage is a problem, never a silence."""
+        match done.payload:
+            case ObligationResult():
+                self.obligations.append(done.payload)
+            case Sweep():
+                self.sweeps.setdefault(done.payload.rules, []).append(done.payload)
+            case Discriminates():
+                self.regressions.append(done.payload)
+            case Agreed():
+                self.agreements.append(done.payload)
+            case ReleaseReport():
+                self.releases.append(done.payload)
+            case list():
+                self.golden.extend(done.payload)
+            case dict():
+                self.second_answers = done.payload
+            case Disagreement():
+                self.disagreements.append(str(done.payload))
+            case Exception():
+                self.failures.append(f"{done.kind} {done.name}: {done.payload}")
+
+
+def verify(
+    second_solver: bool, jobs: int, progress: Callable[[int, int, str], None]
+) -> records.Record:
+    """Run everything. `progress(done, total, name)` is called after each stage."""
+    started = time.monotonic()
+    gathered = Gathered()
+    work = stages(second_solver)
+    for number, done in enumerate(run_stages(work, jobs), 1):
+        gathered.add(done)
+        progress(number, len(work), done.name)
+    return compose(gathered, time.monotonic() - started)
+
+
+def compose(gathered: Gathered, seconds: float) -> records.Record:
+    """The record of what was gathered, with every problem in words."""
+    obligations = [obligation_record(o) for o in sorted(gathered.obligations, key=lambda o: o.name)]
+    rulesets = _rulesets(gathered)
+    swept = _sweep(gathered)
+    golden = _golden(gathered.golden)
+    releases = [release_record(r) for r in sorted(gathered.releases, key=lambda r: r.release)]
+    agreement = [
+        records.AgreementRecord(
+            name=a.name, cases=a.cases, differences=a.differences, bound=a.bound
+        )
+        for a in sorted(gathered.agreements, key=lambda a: a.name)
+    ]
+    found = records.Record(
+        outcome="holds",
+        versions=versions(),
+        obligations=obligations,
+        golden=golden,
+        rulesets=rulesets,
+        agreement=agreement,
+        sweep=swept,
+        releases=releases,
+        problems=[],
+        seconds=round(seconds, 1),
+    )
+    wrong = problems(found, gathered)
+    unknown = unknowns(found, gathered)
+    if not wrong and not unknown:
+        return found
+    outcome = "refuted" if wrong else "unknown"
+    return found.model_copy(update={"problems": [*wrong, *unknown], "outcome": outcome})
+
+
+def versions() -> dict[str, str]:
+    """Of what took part."""
+    found = {"truehit": __version__, "python": platform.python_version()}
+    for package in ("z3-solver", "cvc5"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def problems(found: records.Record, gathered: Gathered) -> list[str]:
+    """Everything that is wrong."""
+    wrong = [f"second solver: {text}" for text in gathered.disagreements]
+    if not found.obligations:
+        wrong.append("no obligation was asked")
+    for o in found.obligations:
+        if o.verdict not in (PROVED, "unknown"):
+            wrong.append(f"obligation {o.name}: {o.verdict}")
+        wrong += [
+            f"obligation {o.name}: control {c.name} is {c.verdict}, not refuted"
+            for c in o.controls
+            if c.verdict != REFUTED
+        ]
+        wrong += [
+            f"obligation {o.name}: case {c.name} is {c.verdict}"
+            for c in o.covers
+            if c.verdict != "satisfied"
+        ]
+        if o.havoc != REFUTED:
+            wrong.append(f"obligation {o.name}: a free result is {o.havoc}, not refuted")
+        if "not recorded" in o.solvers.cvc5:
+            wrong.append(
+                f"obligation {o.name}: the second solver's answer is missing ({o.solvers.cvc5}); "
+                "`make verify-full` records it"
+            )
+    wrong += [f"golden {e.id}: {e.detail}" for e in found.golden.entries if e.status == "failed"]
+    for regression in gathered.regressions:
+        if not regression.good:
+            wrong.append(f"regression {regression.rules}: it no longer tells the rules apart")
+    for rules, broken in found.sweep.refuted.items():
+        if broken == 0:
+            wrong.append(f"sweep {rules}: no law was broken in any run")
+    wrong += [
+        f"sweep default: {b.law} at seed {b.seed}: {b.sentence}"
+        for part in gathered.sweeps.get(DEFAULT.name, [])
+        for b in part.first
+    ]
+    if found.sweep.pairs_covered < found.sweep.pairs:
+        wrong.append(f"sweep: {found.sweep.pairs - found.sweep.pairs_covered} pairs were not drawn")
+    wrong += [
+        f"agreement {a.name}: {a.differences} of {a.cases} cases differ"
+        for a in found.agreement
+        if a.differences or not a.cases
+    ]
+    return wrong
+
+
+def unknowns(found: records.Record, gathered: Gathered) -> list[str]:
+    """Everything that was not found out; never green either."""
+    wrong = list(gathered.failures)
+    wrong += [f"obligation {o.name}: unknown" for o in found.obligations if o.verdict == "unknown"]
+    missing = set(RELEASES) - {r.release for r in found.releases}
+    wrong += [f"release {release}: its source was not judged" for release in sorted(missing)]
+    for release in found.releases:
+        wrong += [
+            f"release {release.release}: {row.obligation} at {row.domain} is {row.verdict}"
+            for row in release.rows
+            if row.verdict in ("unknown", "model finding")
+        ]
+    return wrong
+
+
+def obligation_record(o: ObligationResult) -> records.ObligationRecord:
+    """One obligation in the words of the record."""
+    return records.ObligationRecord(
+        name=o.name,
+        law=o.law,
+        domain=o.domain,
+        verdict=o.verdict,
+        controls=[records.Named(name=n, verdict=v) for n, v in o.controls],
+        covers=[records.Named(name=n, verdict=v) for n, v in o.covers],
+        havoc=o.havoc,
+        seconds=round(o.seconds, 3),
+        rlimit=o.rlimit,
+        solvers=records.Solvers(z3=o.solvers["z3"], cvc5=o.solvers["cvc5"]),
+        text_sha256=o.text_sha256,
+        lifted=[records.Lifted(file=f, line=n, sha256=h) for f, n, h in o.lifted],
+    )
+
+
+def _golden(results: list[GoldenResult]) -> records.GoldenRecord:
+    entries = [
+        records.GoldenEntry(id=r.id, what=r.what, status=r.status, detail=r.detail) for r in results
+    ]
+    count = {s: sum(1 for e in entries if e.status == s) for s in ("passed", "noted", "failed")}
+    return records.GoldenRecord(total=len(entries), entries=entries, **count)
+
+
+def _rulesets(gathered: Gathered) -> list[records.RuleSetRecord]:
+    by_scenario = {r.rules: r for r in gathered.regressions}
+    found: list[records.RuleSetRecord] = []
+    for rules in HISTORIC:
+        kept = by_scenario.get(rules.name)
+        refuting = [
+            o.name
+            for o in gathered.obligations
+            for name, verdict in o.controls
+            if name == rules.name and verdict == REFUTED
+        ]
+        found.append(
+            records.RuleSetRecord(
+                name=rules.name,
+                refuted_by_obligation=min(refuting, default=None),
+                refuted_by_scenario=f"tests/regressions/{kept.file}" if kept else "",
+                law=kept.law if kept else "",
+                sentence=(kept.sentence or "") if kept else "",
+            )
+        )
+    return found
+
+
+def _sweep(gathered: Gathered) -> records.SweepRecord:
+    totals = {rules: merged(parts) for rules, parts in gathered.sweeps.items()}
+    default = totals.get(DEFAULT.name)
+    wanted = {frozenset(str(f) for f in pair) for pair in all_pairs()}
+    have = {frozenset(str(f) for f in pair) for pair in default.pairs} if default else set()
+    return records.SweepRecord(
+        runs=sum(t.runs for t in totals.values()),
+        steps=sum(t.steps for t in totals.values()),
+        events=sum(t.events for t in totals.values()),
+        pairs=len(wanted),
+        pairs_covered=len(wanted & have),
+        default_violations=sum(count for _, count in default.laws) if default else 0,
+        refuted={r.name: totals[r.name].broken_runs if r.name in totals else 0 for r in HISTORIC},
+    )
+
+
+def release_record(report: ReleaseReport) -> records.ReleaseRecord:
+    """One release in the words of the record."""
+    return records.ReleaseRecord(
+        release=report.release,
+        rows=[
+            records.ReleaseRow(
+                obligation=row.obligation,
+                class_=RELEASE_CLASSES[row.obligation],
+                domain=row.domain,
+                verdict=row.verdict,
+                inputs=row.inputs,
+                result=row.result,
+                replayed=row.replayed,
+                seconds=round(row.seconds, 3),
+                rlimit=row.rlimit,
+            )
+            for row in report.rows
+        ],
+        lifted=[records.Lifted(file=p.file, line=p.line, sha256=p.sha256) for p in report.lifted],
+    )

@@ -1,0 +1,39 @@
+"""scratch-counted: scratch moves in a checkpoint step, so fewer blocks are taken than estimated.
+
+The law admission names it; the default rules hold. Written by `truehit regress`.
+Smallest run found: 1 request, 2 prefill chunks, 12 tokens.
+"""
+
+from truehit.proofs.regress.judged import first_of, judged_text
+
+SCENARIO = """\
+schema: 1
+name: scratch-counted
+geometry:
+  groups:
+  - {name: state, kind: recurrent_state, block_tokens: 2}
+  hash_unit_tokens: 2
+  drafts: 1
+  retention: 0
+  budget_tokens: 6
+  max_model_tokens: 512
+  pool_blocks: 6
+  checkpoint_alignment_tokens: 2
+  max_running: 4
+max_steps: 600
+requests:
+- name: r1
+  segments: ['doc:11']
+"""
+
+
+def test_scratch_counted_breaks_admission() -> None:
+    violation = first_of(judged_text(SCENARIO, "scratch-counted"), "admission")
+    assert violation is not None
+    assert violation.sentence == (
+        "request r1: the estimate is 3 blocks but 2 are taken (step 1)"
+    )
+
+
+def test_default_holds() -> None:
+    assert judged_text(SCENARIO, "default").violations == ()
