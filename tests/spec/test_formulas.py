@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truehit.spec.formulas import extend, legal, offer, smallest_hit_prompt
+from truehit.spec.formulas import (
+    MatchQuery,
+    extend,
+    group_offer,
+    legal,
+    match_tokens,
+    offer,
+    smallest_hit_prompt,
+)
 from truehit.spec.geometry import (
     BlockDrop,
     Drop,
@@ -64,6 +72,12 @@ LEGAL = [
     ("G003-02 127", equal_blocks(32, CLAMPED), 127, 64),
     ("G003-03 alignment above the state block", unequal_blocks(32, 16, CLAMPED), 127, 64),
     ("G003-04 drop smaller than the alignment", unequal_blocks(16, 1600, CLAMPED), 4700, 3200),
+    (
+        "states alone",
+        replace(equal_blocks(1600), groups=equal_blocks(1600).state_groups),
+        6400,
+        4800,
+    ),
     ("G004-10 resend 4200", equal_blocks(560, CLAMPED), 4200, 3360),
     ("G004-10 4500", equal_blocks(560, CLAMPED), 4500, 3920),
 ]
@@ -92,6 +106,23 @@ SHARED = [
 )
 def test_a_sibling(name: str, geometry: Geometry, shared: int, prompt: int, hit: int) -> None:
     assert offer(geometry, shared, prompt - 1) == hit
+
+
+@pytest.mark.parametrize(
+    ("query", "match", "left"),
+    [
+        (MatchQuery(6400, 6399, 1600, 0, margin=False, lookahead=0), 4800, 4800),
+        (MatchQuery(6400, 6399, 1600, 1600, margin=False, lookahead=0), 4800, 3200),
+        (MatchQuery(6400, 6399, 1600, 1600, margin=True, lookahead=0), 6400, 4800),
+        (MatchQuery(6400, 9999, 1600, 0, margin=False, lookahead=1), 4800, 4800),
+        (MatchQuery(6402, 6399, 16, 0, margin=False, lookahead=3), 6384, 6384),
+        (MatchQuery(6420, 6399, 16, 0, margin=False, lookahead=3), 6384, 6384),
+        (MatchQuery(2, 9, 1, 0, margin=False, lookahead=3), 0, 0),
+        (MatchQuery(15, 9999, 16, 16, margin=True, lookahead=0), 0, 0),
+    ],
+)
+def test_one_group(query: MatchQuery, match: int, left: int) -> None:
+    assert (match_tokens(query), group_offer(query)) == (match, left)
 
 
 def test_unequal_blocks_on_a_fine_unit() -> None:
@@ -125,9 +156,12 @@ def test_the_smallest_prompt_that_can_hit() -> None:
 
 
 def findable(geometry: Geometry, shared: int, limit: int, position: int) -> bool:
-    """In words: the position is aligned, below the limit, and every attention group still has it
-    after giving back its drop, from pages whose keys lie within the shared tokens."""
+    """In words: the position is aligned and below the limit, its own key lies within the shared
+    tokens, and every attention group still has it after giving back its drop, from pages whose keys
+    lie within the shared tokens."""
     if position % geometry.alignment_tokens or position > limit:
+        return False
+    if position + geometry.lookahead_tokens > shared:
         return False
     for group in geometry.attention_groups:
         unit, drop = geometry.lookup_unit_tokens(group), geometry.drop_tokens(group)
@@ -148,7 +182,7 @@ def findable(geometry: Geometry, shared: int, limit: int, position: int) -> bool
 
 @st.composite
 def geometries(draw: st.DrawFn) -> Geometry:
-    blocks = draw(st.sampled_from([(1,), (2,), (3,), (4,), (2, 3), (4, 6)]))
+    blocks = draw(st.sampled_from([(), (1,), (2,), (3,), (4,), (2, 3), (4, 6)]))
     bits = draw(st.lists(st.booleans(), min_size=2, max_size=2))
     attention = tuple(
         Group(f"full-{block}", Kind.FULL_ATTENTION, block, drafted=bit)

@@ -238,6 +238,34 @@ def test_refused_in_one_line(data: dict[str, Any], sentence: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("text", ["doc", "doc:", ":5", "doc:x", "doc:-1", "doc:²", "doc:5:", ""])
+def test_no_segment(text: str) -> None:
+    with pytest.raises(ScenarioError, match=r"is not a name and a count of tokens"):
+        parse_scenario(json.dumps(scenario(request(segments=[text]))), ".json")
+
+
+def test_a_long_value_is_cut() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        parse_scenario(json.dumps(scenario(budgets="x" * 1000)), ".json")
+    assert str(caught.value) == f"budgets: '{'x' * 59}… does not fit; a list works"
+    with pytest.raises(ScenarioError) as caught:
+        parse_scenario(json.dumps(scenario(budgets="x" * 58)), ".json")
+    assert str(caught.value) == f"budgets: '{'x' * 58}' does not fit; a list works"
+
+
+def test_the_largest_numbers_work() -> None:
+    """Up to the limits nothing is refused."""
+    full = request(
+        accepted=[2],
+        external_tokens=99,
+        encoder_items=[{"at": 0, "tokens": 60}, {"at": 60, "tokens": 40}],
+    )
+    pressure = {"kind": "pressure", "step": 0, "blocks": 99}
+    data = scenario(full, encoder_budget_tokens=60, actions=[pressure])
+    data["geometry"] = GEOMETRY | {"max_model_tokens": 108, "pool_blocks": 100}
+    assert parse_scenario(json.dumps(data), ".json").requests[0].external_tokens == 99
+
+
 def test_the_scenario_that_the_refused_ones_differ_from_is_fine() -> None:
     assert parse_scenario(json.dumps(scenario(REQUEST, TURN_2)), ".json").requests[1].name == "r2"
 

@@ -236,6 +236,12 @@ def test_keys_that_are_null_have_the_defaults_of_the_code() -> None:
     )
 
 
+def test_what_has_its_default_is_not_written() -> None:
+    data = dump_scenario(parse_scenario(MINIMAL, ".yaml"))
+    assert set(data) == {"schema", "name", "geometry", "requests"}
+    assert data["requests"] == [{"name": "r1", "segments": ["doc:100"]}]
+
+
 def test_every_field_of_a_geometry_is_written() -> None:
     geometry = Geometry(
         (Group("full", Kind.FULL_ATTENTION, 16), Group("state", Kind.RECURRENT_STATE, 16)),

@@ -40,8 +40,8 @@ def test_a_decreed_budget_is_named() -> None:
 
 
 def test_an_arrival_by_step_is_named_with_its_step() -> None:
-    (line,) = portability(replace(PORTABLE, requests=(replace(FIRST, arrival=AtStep(4)), SECOND)))
-    assert line.startswith("requests[first].at: arrives at step 4")
+    (line,) = portability(replace(PORTABLE, requests=(replace(FIRST, arrival=AtStep(1)), SECOND)))
+    assert line.startswith("requests[first].at: arrives at step 1")
 
 
 def test_a_decreed_share_is_named() -> None:

@@ -180,6 +180,10 @@ TABLE = json.loads(written(Table(1, "r1", "state", TableOp.PLACE, 0, (3,))))
 SUBMIT = json.loads(written(Submit(0, "r1", (Segment("doc", 7),), "o", 1)))
 LOOKUP = json.loads(written(Lookup(0, "r1", 6, (GroupReach("full", 4, 2, 2),), 0, 0, 0)))
 PUBLISH = json.loads(written(Publish(1, "r1", "full", ((16, 3),))))
+COPY = json.loads(written(Copy(1, 0, "r1", "state", 3, 4, CopyWhy.PRE)))
+UNPUBLISH = json.loads(written(Unpublish(1, "state", (3,), UnpublishWhy.EVICTED)))
+END = json.loads(written(End(1, "r1", EndWhy.FINISH)))
+SCHEDULE = json.loads(written(Schedule(1, "r1", 0, 5, 5, 9)))
 COMPLETE = json.loads(written(Complete(2, None, (("r1", 2),))))
 
 
@@ -210,6 +214,10 @@ BAD_LINES = [
     (changed(TABLE, op=None), "table.op: None does not fit; text works"),
     (changed(TABLE, blocks=3), "table.blocks: 3 does not fit; a list works"),
     (changed(TABLE, blocks=[3, "4"]), "table.blocks: '4' does not fit; a whole number works"),
+    (changed(COPY, why="pree"), "copy.why: 'pree' is unknown; pre, copy_on_write, "),
+    (changed(UNPUBLISH, why="evict"), "unpublish.why: 'evict' is unknown; evicted, "),
+    (changed(END, why="finished"), "end.why: 'finished' is unknown; finish, abort, "),
+    (changed(SCHEDULE, cut="grid"), "schedule.cut: 'grid' is unknown; none, budget, "),
     (changed(LOOKUP, reason="bad"), "lookup.reason: 'bad' is unknown; capped, not_shared, "),
     (changed(LOOKUP, junction_tokens="no"), "lookup.junction_tokens: 'no' does not fit; "),
     (changed(LOOKUP, reaches=[1]), "lookup.reaches: 1 does not fit; an object works"),
