@@ -1,0 +1,1 @@
+"""Tests of the thirteen laws on small traces written by hand."""
