@@ -28,7 +28,7 @@ def shrink(
     """The smallest scenario found that still fails.
 
     `chunks_if_failing` runs a scenario: None if it does not fail, else how many prefill chunks it
-    took. """
+    took."""
     chunks = chunks_if_failing(scenario)
     if chunks is None:
         raise ValueError(f"scenario {scenario.name} does not fail, so there is nothing to shrink")

@@ -83,9 +83,10 @@ class Filer:
         """Kept positions plus the drop, in (low, high], that end inside a page."""
         drop = self._geometry.drop_tokens(group)
         kept = live.kept
-        ends = {kept.replay + drop, kept.extend + drop, kept.junction + drop}
+        named = (kept.replay, kept.extend, kept.junction)
+        ends = {position + drop for position in named if position}
         if kept.period:
-            position = max(floor_to(low - drop, kept.period), 0)
+            position = max(floor_to(low - drop, kept.period), kept.period)
             while position + drop <= high:
                 ends.add(position + drop)
                 position += kept.period

@@ -71,7 +71,7 @@ def sweep(rules: str, first_seed: int, runs: int) -> Sweep:
         opened += 1 if verdict.open_requests else 0
         pairs.update(frozenset(pair) for pair in combinations(sorted(features), 2))
         by_law = {violation.law: violation for violation in reversed(verdict.violations)}
-        laws.update(by_law)
+        laws.update(by_law.keys())
         for law, violation in by_law.items():
             if len(first) < 5:
                 first.append(Broken(seed, tuple(sorted(features)), law, violation.sentence))

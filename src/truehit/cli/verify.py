@@ -31,6 +31,9 @@ def command(
     from truehit.proofs.verify import verify
 
     target = json_target(out, as_json)
+    if target is not None:
+        # A record that cannot be written should be known before the minutes, not after.
+        target.parent.mkdir(parents=True, exist_ok=True)
     with Steps("verify") as steps:
         found = verify(full, jobs, steps.advance)
     if as_json:
