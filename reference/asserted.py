@@ -1,7 +1,7 @@
 """The goals that are proved of our rules, asserted at every call the oracle makes of them.
 
 The same predicates are the goals of the obligations and what the laws are made of. Only our own
-rules pass through here: a historic value is kept because it breaks them. """
+rules pass through here: a historic value is kept because it breaks them."""
 
 from truehit.reference.rules import plan, split
 from truehit.spec.predicates import plan as plan_goals

@@ -5,7 +5,15 @@ The only place where rule names are branched on; everything below is straight in
 
 from truehit.reference.asserted import asserted_chunk, asserted_source
 from truehit.reference.live import Kept, Live
-from truehit.reference.rules import lookup, plan, retain, seed, split, split_releases
+from truehit.reference.rules import (
+    lookup,
+    plan,
+    retain,
+    seed,
+    split,
+    split_releases,
+    visible,
+)
 from truehit.reference.ruleset import (
     BackOff,
     Candidate,
@@ -17,6 +25,7 @@ from truehit.reference.ruleset import (
     Scratch,
     Seed,
     Split,
+    Visibility,
 )
 from truehit.spec.formulas import extend, legal
 from truehit.spec.geometry import Geometry
@@ -153,3 +162,14 @@ def seed_column(rules: RuleSet, geometry: Geometry, position: int) -> int:
         case Seed.MINIMUM_BLOCK:
             block = geometry.minimum_block_tokens
     return seed.seed_column(position, block)
+
+
+def first_lookup(rules: RuleSet, write_step: int, in_flight: int) -> int:
+    """The first step whose lookups may return a key of a block that `write_step` writes."""
+    match rules.visibility:
+        case Visibility.COMMIT:
+            return visible.first_lookup(write_step, in_flight)
+        case Visibility.SCHEDULE_DEFERRED:
+            return visible.first_lookup_deferred(write_step, in_flight)
+        case Visibility.SCHEDULE:
+            return visible.first_lookup_at_schedule(write_step, in_flight)

@@ -17,6 +17,7 @@ from truehit.reference.pool import Pool
 from truehit.reference.reasons import Reasons
 from truehit.reference.record import Recorder
 from truehit.reference.rules.admit import AdmitQuery, fits_now, fits_to_the_end
+from truehit.reference.rules.visible import complete_step
 from truehit.reference.ruleset import RuleSet, Visibility
 from truehit.spec.geometry import Geometry
 from truehit.spec.scenario import Policy
@@ -207,10 +208,10 @@ class Engine:
             live.hit, live.reason = start, reason
 
     def _deferred(self, found: Found) -> bool:
-        """A state published in this very step is not read before the next one."""
-        if self.rules.visibility is not Visibility.SCHEDULE_DEFERRED:
-            return False
-        return any(block in self.filer.fresh for _, block in found.states)
+        """The hit is on a state that was filed in this step and may not be read in it."""
+        step = self.recorder.step
+        readable = decide.first_lookup(self.rules, step, self.geometry.steps_in_flight)
+        return readable > step and any(block in self.filer.fresh for _, block in found.states)
 
     def _awaits_end(self, live: Live) -> bool:
         """Steps in flight may already generate all that is left."""
@@ -380,7 +381,7 @@ class Engine:
     def _complete(self) -> None:
         step = self.recorder.step
         done: list[Chunk] = []
-        of = step - self.geometry.steps_in_flight + 1
+        of = complete_step(step, self.geometry.steps_in_flight)
         if len(self.in_flight) >= self.geometry.steps_in_flight:
             done = self.in_flight.pop(0)
         accepted: list[tuple[str, int]] = []
