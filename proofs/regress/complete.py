@@ -33,7 +33,7 @@ LONGEST_PROMPT_TOKENS = 4096
 def _geometries(inputs: dict[str, int]) -> Iterator[Geometry]:
     grid = max(inputs.get("grid", inputs.get("state_block", inputs.get("block", 4))), 1)
     drafts = min(max(inputs.get("drafts", 0), 0), grid - 1)
-    sizes = {grid, inputs.get("hash_unit", grid), inputs.get("unit", grid)}
+    sizes = {grid} | {inputs.get(name, grid) for name in ("hash_unit", "unit", "minimum_block")}
     drops: tuple[Drop, ...] = (NoDrop(), BlockDrop(DropCap.CLAMPED), BlockDrop(DropCap.MARGIN))
     kept: tuple[Retention, ...] = (Dense(), ReachOnly())
     attentions = sorted(size for size in sizes if size > 0)
@@ -56,18 +56,20 @@ def _geometries(inputs: dict[str, int]) -> Iterator[Geometry]:
 
 
 def _prompts(inputs: dict[str, int], grid: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Prompt lengths with the shares of their turns."""
+    """Prompt lengths with the shares of their turns. A splitter's call is cut at start and offer; a
+    plan's call follows a first chunk that filled the old table and ends in the new running column."""
     start, offered = inputs.get("start", 0), inputs.get("offered", 0)
-    named = {inputs.get(name, 0) for name in ("prompt", "prefill_end", "total", "shared")}
+    names = ("prompt", "prefill_end", "total", "shared", "position")
+    named = {inputs.get(name, 0) for name in names} | {start + offered}
     shares = tuple(share for share in (start, offered) if share > 0)
     if "running" in inputs:
-        end = (inputs["running"] + 1) * grid
-        named |= {end, end + 1, end + grid}
-        length, scratch = inputs.get("length", 0), inputs.get("scratch", 0)
-        shares = ((length - scratch) * grid,) if length > scratch else ()
-    for prompt in sorted(named):
-        if 0 < prompt <= LONGEST_PROMPT_TOKENS:
-            yield prompt, ()
+        named |= {inputs["running"] * grid + 1, (inputs["running"] + 1) * grid}
+        filled = inputs.get("length", 0) - inputs.get("scratch", 0)
+        shares = (filled * grid,) if filled > 0 else ()
+    lengths = {n + more * grid for n in named for more in (0, 1, 2)}
+    for prompt in sorted(length for length in lengths if 0 < length <= LONGEST_PROMPT_TOKENS):
+        yield prompt, ()
+        if shares:
             yield prompt, shares
 
 

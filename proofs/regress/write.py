@@ -67,7 +67,7 @@ def render(found: Counterexample, target: Target) -> str:
         law=plain.law,
         saying=target.saying,
         holding=("default", *target.holding),
-        why=target.why,
+        why=textwrap.fill(f"{target.why[0].upper()}{target.why[1:]}.", 96),
         requests=len(plain.scenario.requests),
         chunks=plain.chunks,
         tokens=tokens,
