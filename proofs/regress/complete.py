@@ -57,7 +57,8 @@ def _geometries(inputs: dict[str, int]) -> Iterator[Geometry]:
 
 def _prompts(inputs: dict[str, int], grid: int) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Prompt lengths with the shares of their turns. A splitter's call is cut at start and offer; a
-    plan's call follows a first chunk that filled the old table and ends in the new running column."""
+    plan's call follows a first chunk that filled the old table and ends in the new running
+    column."""
     start, offered = inputs.get("start", 0), inputs.get("offered", 0)
     names = ("prompt", "prefill_end", "total", "shared", "position")
     named = {inputs.get(name, 0) for name in names} | {start + offered}

@@ -20,6 +20,21 @@ def first_step_fits(needed: int, free: int) -> bool:
     return needed <= free
 
 
+def room_for_all(free: int, owed: int, whole: int) -> bool:
+    """The whole request fits beside everything owed."""
+    return whole + owed <= free
+
+
+def lets_in(admitted: bool) -> bool:
+    """What fits is admitted."""
+    return admitted
+
+
+def admits_exactly(admitted: bool, needed: int, free: int) -> bool:
+    """Without reservation: admitted if and only if the step's blocks are there."""
+    return admitted == first_step_fits(needed, free)
+
+
 def is_later_step_after(later: int, owed_after: int) -> bool:
     """A later step takes a part of what is owed after the admission."""
     return later >= 0 and later <= owed_after

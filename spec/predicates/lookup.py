@@ -33,6 +33,11 @@ def lands_no_lower(landing: int, later_landing: int) -> bool:
     return landing <= later_landing
 
 
+def most_reused(total: int) -> int:
+    """All but the last token, whose logits are needed."""
+    return max(total - 1, 0)
+
+
 def offer_of(
     shared: int,
     limit: int,

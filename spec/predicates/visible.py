@@ -11,6 +11,11 @@ def is_lookup(read_step: int, visible_from: int) -> bool:
     return read_step >= visible_from
 
 
+def knows_just(read_step: int, in_flight: int, known_step: int) -> bool:
+    """When a step begins, exactly the last `in_flight` - 1 steps before it may still be open."""
+    return known_step + in_flight == read_step
+
+
 def written_before(write_step: int, read_step: int) -> bool:
     """The write ran strictly before the reader's step."""
     return write_step < read_step

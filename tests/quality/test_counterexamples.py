@@ -17,19 +17,19 @@ from truehit.spec.scenario_file import parse_scenario
 FOLDER = Path(__file__).resolve().parents[1] / "regressions"
 
 AT_MOST = {
-    "aligned-below-last": (1, 2, 6),
-    "minimum-block-grid": (1, 2, 9),
+    "aligned-below-last": (1, 2, 4),
+    "minimum-block-grid": (1, 2, 6),
     "stop-from-misaligned": (1, 2, 4),
     "one-block-back-off": (1, 1, 4),
-    "scratch-left": (1, 2, 20),
-    "scratch-counted": (1, 2, 12),
-    "boundary-only": (2, 2, 8),
-    "margin-state-block": (2, 3, 12),
-    "margin-own-bit": (2, 3, 12),
-    "seed-minimum-block": (2, 3, 10),
-    "pruned-lookup": (2, 4, 20),
-    "drop-every-retry": (2, 3, 14),
-    "raised-candidate": (2, 3, 14),
+    "scratch-left": (1, 2, 11),
+    "scratch-counted": (1, 2, 10),
+    "boundary-only": (2, 4, 9),
+    "margin-state-block": (2, 6, 11),
+    "margin-own-bit": (2, 4, 9),
+    "seed-minimum-block": (2, 2, 19),
+    "pruned-lookup": (3, 6, 29),
+    "drop-every-retry": (3, 5, 35),
+    "raised-candidate": (2, 2, 9),
     "schedule-time-keys": (2, 2, 17),
 }
 """Rule set -> requests, chunks, tokens."""

@@ -1,7 +1,7 @@
-"""boundary-only: the only state kept lies above what a dropped lookup offers.
+"""boundary-only breaks the law reach; the default rules hold.
 
-The law reach names it; the default rules hold. Written by `truehit regress`.
-Smallest run found: 2 requests, 4 prefill chunks, 9 tokens.
+The only state kept lies above what a dropped lookup offers.
+Smallest run found: 2 requests, 4 prefill chunks, 9 tokens. Written by `truehit regress`.
 """
 
 from truehit.proofs.regress.judged import first_of, judged_text
@@ -17,9 +17,8 @@ geometry:
   drop: {mode: block, cap: clamped}
   retention: 0
   budget_tokens: 2
-  max_model_tokens: 512
+  max_model_tokens: 16384
   pool_blocks: 8
-  max_running: 8
 max_steps: 600
 requests:
 - name: r1
@@ -44,3 +43,4 @@ def test_default_holds() -> None:
 
 def test_margin_alignment_holds() -> None:
     assert judged_text(SCENARIO, "margin-alignment").violations == ()
+

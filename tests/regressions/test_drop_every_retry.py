@@ -1,7 +1,7 @@
-"""drop-every-retry: a state group lowers the candidate, and the drop is applied again.
+"""drop-every-retry breaks the law joint; the default rules hold.
 
-The law joint names it; the default rules hold. Written by `truehit regress`.
-Smallest run found: 3 requests, 5 prefill chunks, 35 tokens.
+A state group lowers the candidate, and the drop is applied again.
+Smallest run found: 3 requests, 5 prefill chunks, 35 tokens. Written by `truehit regress`.
 """
 
 from truehit.proofs.regress.judged import first_of, judged_text
@@ -41,3 +41,4 @@ def test_drop_every_retry_breaks_joint() -> None:
 
 def test_default_holds() -> None:
     assert judged_text(SCENARIO, "default").violations == ()
+

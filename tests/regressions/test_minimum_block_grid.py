@@ -1,7 +1,7 @@
-"""minimum-block-grid: a finer group sets the grid, and a budget that is no multiple of the state block.
+"""minimum-block-grid breaks the law provenance; the default rules hold.
 
-The law provenance names it; the default rules hold. Written by `truehit regress`.
-Smallest run found: 1 request, 2 prefill chunks, 8 tokens.
+A finer group sets the grid, and a budget that is no multiple of the state block.
+Smallest run found: 1 request, 2 prefill chunks, 6 tokens. Written by `truehit regress`.
 """
 
 from truehit.proofs.regress.judged import first_of, judged_text
@@ -14,14 +14,13 @@ geometry:
   - {name: attention, kind: full_attention, block_tokens: 1}
   - {name: state, kind: recurrent_state, block_tokens: 2}
   hash_unit_tokens: 1
-  budget_tokens: 5
-  max_model_tokens: 512
-  pool_blocks: 11
-  max_running: 8
+  budget_tokens: 3
+  max_model_tokens: 16384
+  pool_blocks: 9
 max_steps: 600
 requests:
 - name: r1
-  segments: ['doc:7']
+  segments: ['doc:5']
 """
 
 
@@ -29,9 +28,10 @@ def test_minimum_block_grid_breaks_provenance() -> None:
     violation = first_of(judged_text(SCENARIO, "minimum-block-grid"), "provenance")
     assert violation is not None
     assert violation.sentence == (
-        "request r1: column 2 is published as state@6 but holds state@5 (step 1)"
+        "request r1: column 1 is published as state@4 but holds state@3 (step 1)"
     )
 
 
 def test_default_holds() -> None:
     assert judged_text(SCENARIO, "default").violations == ()
+

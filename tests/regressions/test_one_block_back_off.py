@@ -1,7 +1,7 @@
-"""one-block-back-off: the last position is backed off below what the lookup offers.
+"""one-block-back-off breaks the law reach; the default rules hold.
 
-The law reach names it; the default rules hold. Written by `truehit regress`.
-Smallest run found: 1 request, 1 prefill chunks, 4 tokens.
+The last position is backed off below what the lookup offers.
+Smallest run found: 1 request, 1 prefill chunk, 4 tokens. Written by `truehit regress`.
 """
 
 from truehit.proofs.regress.judged import first_of, judged_text
@@ -16,9 +16,8 @@ geometry:
   hash_unit_tokens: 1
   drop: {mode: block, cap: margin}
   budget_tokens: 3
-  max_model_tokens: 512
+  max_model_tokens: 16384
   pool_blocks: 7
-  max_running: 4
 max_steps: 600
 requests:
 - name: r1
@@ -41,3 +40,4 @@ def test_default_holds() -> None:
 
 def test_stop_from_misaligned_holds() -> None:
     assert judged_text(SCENARIO, "stop-from-misaligned").violations == ()
+

@@ -1,7 +1,7 @@
-"""pruned-lookup: pruning hides the poison from a resend, a longer prompt still reads it.
+"""pruned-lookup breaks the law provenance; the default rules hold.
 
-The law provenance names it; the default rules hold. Written by `truehit regress`.
-Smallest run found: 3 requests, 6 prefill chunks, 29 tokens.
+Pruning hides the poison from a resend, a longer prompt still reads it.
+Smallest run found: 3 requests, 6 prefill chunks, 29 tokens. Written by `truehit regress`.
 """
 
 from truehit.proofs.regress.judged import first_of, judged_text
@@ -42,3 +42,4 @@ def test_pruned_lookup_breaks_provenance() -> None:
 
 def test_default_holds() -> None:
     assert judged_text(SCENARIO, "default").violations == ()
+

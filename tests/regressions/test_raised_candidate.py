@@ -1,7 +1,7 @@
-"""raised-candidate: a state exists at the margin above what attention offers.
+"""raised-candidate breaks the law joint; the default rules hold.
 
-The law joint names it; the default rules hold. Written by `truehit regress`.
-Smallest run found: 2 requests, 2 prefill chunks, 15 tokens.
+A state exists at the margin above what attention offers.
+Smallest run found: 2 requests, 2 prefill chunks, 9 tokens. Written by `truehit regress`.
 """
 
 from truehit.proofs.regress.judged import first_of, judged_text
@@ -11,20 +11,19 @@ schema: 1
 name: raised-candidate
 geometry:
   groups:
-  - {name: attention, kind: full_attention, block_tokens: 6, drafted: true}
+  - {name: attention, kind: full_attention, block_tokens: 3, drafted: true}
   - {name: state, kind: recurrent_state, block_tokens: 1}
   hash_unit_tokens: 1
   drop: {mode: block, cap: clamped}
-  budget_tokens: 6
-  max_model_tokens: 512
+  budget_tokens: 3
+  max_model_tokens: 16384
   pool_blocks: 5
-  max_running: 2
 max_steps: 600
 requests:
 - name: r1
-  segments: ['doc:6']
+  segments: ['doc:3']
 - name: r2
-  segments: ['doc:7']
+  segments: ['doc:4']
 """
 
 
@@ -32,9 +31,10 @@ def test_raised_candidate_breaks_joint() -> None:
     violation = first_of(judged_text(SCENARIO, "raised-candidate"), "joint")
     assert violation is not None
     assert violation.sentence == (
-        "request r2: hits 6, but all groups together can resume at 0 (step 1)"
+        "request r2: hits 3, but all groups together can resume at 0 (step 1)"
     )
 
 
 def test_default_holds() -> None:
     assert judged_text(SCENARIO, "default").violations == ()
+

@@ -1,7 +1,7 @@
-"""schedule-time-keys: two requests with one prefix arrive together.
+"""schedule-time-keys breaks the law commit; the default rules hold.
 
-The law commit names it; the default rules hold. Written by `truehit regress`.
-Smallest run found: 2 requests, 2 prefill chunks, 17 tokens.
+Two requests with one prefix arrive together.
+Smallest run found: 2 requests, 2 prefill chunks, 17 tokens. Written by `truehit regress`.
 """
 
 from truehit.proofs.regress.judged import first_of, judged_text
@@ -37,3 +37,4 @@ def test_schedule_time_keys_breaks_commit() -> None:
 
 def test_default_holds() -> None:
     assert judged_text(SCENARIO, "default").violations == ()
+

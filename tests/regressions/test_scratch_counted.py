@@ -1,7 +1,7 @@
-"""scratch-counted: scratch moves in a checkpoint step, so fewer blocks are taken than estimated.
+"""scratch-counted breaks the law admission; the default rules hold.
 
-The law admission names it; the default rules hold. Written by `truehit regress`.
-Smallest run found: 1 request, 2 prefill chunks, 12 tokens.
+Scratch moves in a checkpoint step, so fewer blocks are taken than estimated.
+Smallest run found: 1 request, 2 prefill chunks, 10 tokens. Written by `truehit regress`.
 """
 
 from truehit.proofs.regress.judged import first_of, judged_text
@@ -15,15 +15,14 @@ geometry:
   hash_unit_tokens: 2
   drafts: 1
   retention: 0
-  budget_tokens: 6
-  max_model_tokens: 512
+  budget_tokens: 5
+  max_model_tokens: 16384
   pool_blocks: 6
-  checkpoint_alignment_tokens: 2
-  max_running: 4
+  checkpoint_alignment_tokens: 1
 max_steps: 600
 requests:
 - name: r1
-  segments: ['doc:11']
+  segments: ['doc:9']
 """
 
 
@@ -37,3 +36,4 @@ def test_scratch_counted_breaks_admission() -> None:
 
 def test_default_holds() -> None:
     assert judged_text(SCENARIO, "default").violations == ()
+

@@ -1,7 +1,7 @@
-"""stop-from-misaligned: an aligned start spans several boundaries.
+"""stop-from-misaligned breaks the law reach; the default rules hold.
 
-The law reach names it; the default rules hold. Written by `truehit regress`.
-Smallest run found: 1 request, 2 prefill chunks, 4 tokens.
+An aligned start spans several boundaries.
+Smallest run found: 1 request, 2 prefill chunks, 4 tokens. Written by `truehit regress`.
 """
 
 from truehit.proofs.regress.judged import first_of, judged_text
@@ -14,9 +14,8 @@ geometry:
   - {name: state, kind: recurrent_state, block_tokens: 1}
   hash_unit_tokens: 1
   budget_tokens: 2
-  max_model_tokens: 512
+  max_model_tokens: 16384
   pool_blocks: 3
-  max_running: 2
 max_steps: 600
 requests:
 - name: r1
@@ -35,3 +34,4 @@ def test_stop_from_misaligned_breaks_reach() -> None:
 
 def test_default_holds() -> None:
     assert judged_text(SCENARIO, "default").violations == ()
+
