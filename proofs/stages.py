@@ -11,7 +11,7 @@ from truehit.proofs.agreement import AGREEMENTS, agree
 from truehit.proofs.golden import run_golden
 from truehit.proofs.obligations.catalogue import BY_NAME
 from truehit.proofs.places import regressions
-from truehit.proofs.prove import prove_one, reprove_second
+from truehit.proofs.prove import prove_one
 from truehit.proofs.regress.keep import keep
 from truehit.proofs.regress.targets import TARGETS
 from truehit.proofs.releases import RELEASES, judge_release
@@ -44,13 +44,9 @@ class Done:
     payload: Any
 
 
-def stages(second_solver: bool) -> list[Stage]:
-    """All stages, the long ones first. `second_solver`: ask it again instead of its recorded
-    answer."""
-    work: list[Stage] = []
-    if second_solver:
-        work.append(Stage("second solver", "second solver", reprove_second, ()))
-    work += [Stage("obligation", name, prove_one, (name,)) for name in BY_NAME]
+def stages() -> list[Stage]:
+    """All stages, the long ones first."""
+    work = [Stage("obligation", name, prove_one, (name,)) for name in BY_NAME]
     work += [Stage("release", release, judge_release, (release,)) for release in RELEASES]
     work.append(Stage("golden", "golden numbers", run_golden, ()))
     for first in range(0, DEFAULT_RUNS, SLICE_RUNS):

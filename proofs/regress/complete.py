@@ -37,13 +37,15 @@ def _geometries(inputs: dict[str, int]) -> Iterator[Geometry]:
     drops: tuple[Drop, ...] = (NoDrop(), BlockDrop(DropCap.CLAMPED), BlockDrop(DropCap.MARGIN))
     kept: tuple[Retention, ...] = (Dense(), ReachOnly())
     attentions = sorted(size for size in sizes if size > 0)
-    for attention, drop, retention in product(attentions, drops, kept):
+    for attention, drop, retention, own_bit in product(attentions, drops, kept, (False, True)):
         drafted = isinstance(drop, BlockDrop)
+        if own_bit and not drafted:
+            continue
         for checkpoint in (None, 1) if inputs.get("checkpoint", 0) else (None,):
             yield Geometry(
                 groups=(
                     Group("attention", Kind.FULL_ATTENTION, attention, drafted),
-                    Group("state", Kind.RECURRENT_STATE, grid),
+                    Group("state", Kind.RECURRENT_STATE, grid, own_bit),
                 ),
                 hash_unit_tokens=gcd(attention, grid),
                 drafts=drafts,

@@ -83,7 +83,7 @@ TARGETS: tuple[Target, ...] = (
         _on(Feature.DROP_CLAMPED, Feature.RETENTION_ZERO),
         "the only state kept lies above what a dropped lookup offers",
         saying="hits 0",
-        holding=("margin-alignment",),
+        holding=("margin-alignment", "margin-own-bit"),
     ),
     Target(
         "margin-state-block",

@@ -12,7 +12,7 @@ name: boundary-only
 geometry:
   groups:
   - {name: attention, kind: full_attention, block_tokens: 1, drafted: true}
-  - {name: state, kind: recurrent_state, block_tokens: 1}
+  - {name: state, kind: recurrent_state, block_tokens: 1, drafted: true}
   hash_unit_tokens: 1
   drop: {mode: block, cap: clamped}
   retention: 0
@@ -43,4 +43,8 @@ def test_default_holds() -> None:
 
 def test_margin_alignment_holds() -> None:
     assert judged_text(SCENARIO, "margin-alignment").violations == ()
+
+
+def test_margin_own_bit_holds() -> None:
+    assert judged_text(SCENARIO, "margin-own-bit").violations == ()
 
