@@ -51,8 +51,7 @@ class Reasons:
                 continue
             shared = min(live.path.shared_tokens(path), live.known)
             computed = max(computed, min(shared, other.reached))
-            if other.chunks:
-                pending = max(pending, min(shared, other.computed))
+            pending = max(pending, min(shared, other.computed))
         return computed, pending
 
     def _findable(self, shared: int, cap: int) -> int:

@@ -5,14 +5,13 @@ First come first served or by priority. A running request that finds no block pr
 reservation, a request is admitted only if all of it fits beside what earlier requests may still
 take, so nothing is ever preempted."""
 
-from dataclasses import dataclass
-
 from truehit.reference import decide
 from truehit.reference.allocate import Allocator, Work
 from truehit.reference.device import Device
 from truehit.reference.file import Filer
 from truehit.reference.find import Finder, Found
 from truehit.reference.live import Chunk, Live
+from truehit.reference.offers import Offer, StepBudget
 from truehit.reference.pool import Pool
 from truehit.reference.reasons import Reasons
 from truehit.reference.record import Recorder
@@ -33,15 +32,6 @@ from truehit.spec.trace import (
     Table,
     TableOp,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """Tokens offered to a request in this step, the drafts among them, and which cap cut it."""
-
-    tokens: int
-    drafts: int
-    cut: Cut
 
 
 class Engine:
@@ -68,8 +58,7 @@ class Engine:
         self.in_flight: list[list[Chunk]] = []
         self._policy = policy
         self._encoder_budget = encoder_budget_tokens
-        self._encoder_left = encoder_budget_tokens
-        self._budget = 0
+        self._budget = StepBudget(geometry, 0, encoder_budget_tokens)
         self._preempting = False
         self._chunks: list[Chunk] = []
 
@@ -140,8 +129,7 @@ class Engine:
 
     def step(self, budget_tokens: int, failing: frozenset[str]) -> int:
         """Schedule, run and complete one step; returns the tokens scheduled."""
-        self._budget = budget_tokens
-        self._encoder_left = self._encoder_budget
+        self._budget = StepBudget(self.geometry, budget_tokens, self._encoder_budget)
         self._chunks = []
         self._preempting = False
         self.filer.fresh.clear()
@@ -159,9 +147,9 @@ class Engine:
         for live in list(self.running):
             if live not in self.running or self._awaits_end(live):
                 continue
-            if self._budget <= 0:
+            if self._budget.tokens_left <= 0:
                 break
-            offer = self._offer(live)
+            offer = self._budget.offer(live)
             if offer.tokens == 0:
                 self._emit_nothing(live, offer, "nothing was left to offer")
                 continue
@@ -173,7 +161,7 @@ class Engine:
 
     def _schedule_waiting(self) -> None:
         for live in list(self.waiting):
-            if self._budget <= 0 or len(self.running) >= self.geometry.max_running:
+            if self._budget.tokens_left <= 0 or len(self.running) >= self.geometry.max_running:
                 return
             found = self.finder.find(live)
             external = min(live.request.external_tokens, live.known - 1 - found.hit)
@@ -186,7 +174,7 @@ class Engine:
                 self.rules, self.geometry, live.prompt, found.junction
             )
             live.prefill_end, live.computed = live.known, start
-            offer = self._offer(live)
+            offer = self._budget.offer(live)
             if offer.tokens == 0:
                 self._emit_nothing(live, offer, "nothing was left to offer")
                 continue
@@ -218,40 +206,6 @@ class Engine:
         sampling = sum(1 for chunk in live.chunks if chunk.sampling)
         return live.generated + sampling >= live.request.output_tokens
 
-    def _offer(self, live: Live) -> Offer:
-        """What all caps before the splitter leave."""
-        start = live.computed
-        prefill = start < live.prefill_end
-        tokens = live.prefill_end - start if prefill else 1 + self.geometry.drafts
-        threshold = self.geometry.long_prefill_threshold_tokens
-        limits = [(self._budget, Cut.BUDGET)]
-        if live.turns < len(live.request.shares):
-            limits.append((live.request.shares[live.turns], Cut.BUDGET))
-        if prefill and threshold is not None:
-            limits.append((threshold, Cut.THRESHOLD))
-        limits.append((self.geometry.max_model_tokens - start, Cut.MAXIMUM_LENGTH))
-        cut = Cut.NONE
-        for limit, why in limits:
-            if limit < tokens:
-                tokens, cut = max(limit, 0), why
-        if prefill and (encoder := self._encoder_limit(live, start, tokens)) < tokens:
-            tokens, cut = encoder, Cut.ENCODER
-        return Offer(tokens, 0 if prefill else max(tokens - 1, 0), cut)
-
-    def _encoder_limit(self, live: Live, start: int, tokens: int) -> int:
-        """Tokens up to the first input whose encoder run does not fit into this step."""
-        left = self._encoder_left
-        if left is None:
-            return tokens
-        for item in live.request.encoder_items:
-            touched = item.at < start + tokens and start < item.at + item.tokens
-            if not touched or item.at in live.encoded:
-                continue
-            if item.tokens > left:
-                return max(item.at - start, 0)
-            left -= item.tokens
-        return tokens
-
     def _work(self, live: Live, offer: Offer, found: Found | None, loaded: int) -> Work:
         end, checkpoint = live.computed + offer.tokens, 0
         if self.geometry.state_groups:
@@ -265,20 +219,14 @@ class Engine:
             victim = self.running[-1]
             if self._policy is Policy.PRIORITY:
                 victim = max(self.running, key=lambda other: other.rank)
-            self._give_back(victim)
+            for chunk in self._chunks:
+                if chunk.live is victim:
+                    self._budget.give_back(chunk)
             self._preempting = True
             self.end(victim, EndWhy.PREEMPT)
             if victim is live:
                 return False
         return True
-
-    def _give_back(self, victim: Live) -> None:
-        """What the victim was given in this very step is free for others again."""
-        for chunk in self._chunks:
-            if chunk.live is victim:
-                self._budget += chunk.end - chunk.start
-                if self._encoder_left is not None:
-                    self._encoder_left += chunk.encoder_tokens
 
     def _admits(self, live: Live, work: Work) -> bool:
         query = AdmitQuery(
@@ -325,30 +273,16 @@ class Engine:
             exports=exports,
             tails=self.allocator.tails(work) if prefill else {},
             loaded=(work.found.hit, work.loaded) if work.found and work.loaded else None,
-            encoder_tokens=self._encode(live, work),
+            encoder_tokens=self._budget.spend(live, work.start, work.end),
         )
         self._chunks.append(chunk)
         live.chunks.append(chunk)
         live.computed = work.end
         live.turns += 1
-        self._budget -= work.end - work.start
         if prefill:
             live.carve.append(work.end)
         if self.rules.visibility is not Visibility.COMMIT:
             self.filer.file(chunk, min(work.end, live.known))
-
-    def _encode(self, live: Live, work: Work) -> int:
-        """Encode the inputs that the chunk touches; the encoder tokens that takes."""
-        if self._encoder_left is None:
-            return 0
-        spent = 0
-        for item in live.request.encoder_items:
-            touched = item.at < work.end and work.start < item.at + item.tokens
-            if touched and item.at not in live.encoded:
-                live.encoded.add(item.at)
-                spent += item.tokens
-        self._encoder_left -= spent
-        return spent
 
     # --- the device, and what is known of it ------------------------------------------------
 
