@@ -61,11 +61,6 @@ def lands_on(landing: int, expected: int) -> bool:
     return landing == expected
 
 
-def lands_aligned(landing: int, alignment: int) -> bool:
-    """An offer is a position that a hit can have."""
-    return landing >= 0 and landing % alignment == 0
-
-
 def recomputes_one(landing: int, total: int) -> bool:
     """At least one token is always computed."""
     return landing < total

@@ -1,0 +1,97 @@
+"""Contracts on the pure rules, at a small bound, for a checker that runs Python itself.
+
+A second reading that shares nothing with the lifter: integers are symbolic, the rules are executed.
+Each contract is a premise and one goal of an obligation; the last one is wrong on purpose.
+"""
+
+from dataclasses import replace
+
+from truehit.reference.rules.plan import PlanQuery, column_source, fresh_blocks, new_length
+from truehit.reference.rules.seed import seed_column
+from truehit.reference.rules.split import SplitQuery, checkpoint, chunk_end
+from truehit.reference.rules.split_releases import aligned_below_last
+from truehit.spec.predicates import plan as plan_goals
+from truehit.spec.predicates import split as split_goals
+from truehit.spec.predicates.seed import seeds_column
+
+GRID = 4
+MOST_TOKENS = 24
+"""Six blocks: a start inside a block, a checkpoint, its gap and a second stop fit in."""
+
+
+def query(start: int, offered: int, prefill_end: int, replay: int, every: int) -> SplitQuery:
+    """A chunk with one kept position and retention 0."""
+    return SplitQuery(
+        start=start,
+        offered=offered,
+        prefill_end=prefill_end,
+        prompt=prefill_end,
+        grid=GRID,
+        hash_unit=1,
+        replay=replay,
+        extend=replay,
+        junction=0,
+        period=0,
+        period_stop=0,
+        checkpoint_alignment=every,
+        largest_chunk=MOST_TOKENS,
+        fine=False,
+        dropping=False,
+        backing_off=False,
+        boundary=0,
+        margin=0,
+    )
+
+
+def chunk_suits_table(start: int, offered: int, prefill_end: int, replay: int, every: int) -> bool:
+    """
+    pre: split_goals.is_prefill(start, offered, prefill_end) and prefill_end <= MOST_TOKENS
+    pre: 0 <= replay <= MOST_TOKENS and every in (0, 2)
+    post: __return__
+    """
+    q = query(start, offered, prefill_end, replay, every)
+    end = chunk_end(q)
+    return split_goals.suits_table(start, end, checkpoint(q, end), GRID)
+
+
+def chunk_passes_nothing(start: int, offered: int, prefill_end: int, replay: int) -> bool:
+    """
+    pre: split_goals.is_prefill(start, offered, prefill_end) and prefill_end <= MOST_TOKENS
+    pre: 0 <= replay <= MOST_TOKENS
+    post: __return__
+    """
+    end = chunk_end(query(start, offered, prefill_end, replay, 0))
+    return not (start < replay and replay < end)
+
+
+def plan_owns(length: int, scratch: int, running: int, checkpoint: int, column: int) -> bool:
+    """
+    pre: length <= 4 and running <= 5
+    pre: plan_goals.is_plan(length, scratch, 1, running, checkpoint)
+    pre: plan_goals.is_prefill_plan(length, scratch, 1, running, checkpoint)
+    pre: plan_goals.in_table(column, running + 2)
+    post: __return__
+    """
+    q = PlanQuery(length, scratch, 1, running, checkpoint)
+    source = column_source(q, column)
+    owned = plan_goals.owns_written(column, source, length, scratch, 1, running, checkpoint)
+    counted = plan_goals.counts_fresh(source, length, fresh_blocks(q))
+    return owned and counted and new_length(q) == running + 2
+
+
+def seed_is_the_column(position: int) -> bool:
+    """
+    pre: 0 < position
+    post: __return__
+    """
+    return seeds_column(position, GRID, seed_column(position, GRID))
+
+
+def historic_chunk_suits_table(start: int, offered: int, prefill_end: int) -> bool:
+    """
+    pre: split_goals.is_prefill(start, offered, prefill_end) and prefill_end <= MOST_TOKENS
+    post: __return__
+    """
+    q = replace(query(start, offered, prefill_end, 0, 0), dropping=True, backing_off=True)
+    end = aligned_below_last(q)
+    return split_goals.suits_table(start, end, 0, GRID) or end == start
