@@ -69,7 +69,7 @@ def _steps(inputs: Mapping[str, object], largest: int) -> Iterator[int]:
     step = largest
     while step > 0:
         yield step
-        step = 0
+        step //= 2
     for size in ("read_grid", "grid", "unit"):
         if _number(inputs, size) <= largest:
             yield _number(inputs, size)
