@@ -7,11 +7,11 @@ step."""
 from dataclasses import dataclass
 
 from truehit.reference import decide
+from truehit.reference.asserted import asserted_pages
 from truehit.reference.find import Found
 from truehit.reference.live import Live, PageTable, StateTable
 from truehit.reference.pool import NULL_BLOCK, Pool
 from truehit.reference.record import Recorder
-from truehit.reference.rules.admit import pages_needed
 from truehit.reference.rules.plan import NULL, PlanQuery, first_scratch, new_length
 from truehit.reference.rules.retain import is_published
 from truehit.reference.ruleset import RuleSet
@@ -155,7 +155,7 @@ class Allocator:
 
     def _need_pages(self, work: Work, group: Group) -> int:
         held = self._page_columns(work, group)
-        total = pages_needed(work.end, held, group.block_tokens)
+        total = asserted_pages(work.end, held, group.block_tokens)
         total += sum(
             1 for _, block in self._adopted_pages(work, group) if self._pool.is_free(block)
         )
@@ -319,5 +319,5 @@ class Allocator:
             self._copy_on_write(
                 work.live, group, table.columns, self._hit(work) // group.block_tokens
             )
-        count = pages_needed(work.end, len(table.columns), group.block_tokens)
+        count = asserted_pages(work.end, len(table.columns), group.block_tokens)
         self._append_pages(work.live, group, table, count)

@@ -3,9 +3,14 @@
 The same predicates are the goals of the obligations and what the laws are made of. Only our own
 rules pass through here: a historic value is kept because it breaks them."""
 
-from truehit.reference.rules import plan, split
+from truehit.reference.rules import admit, lookup, plan, retain, seed, split, visible
+from truehit.spec.predicates import admit as admit_goals
+from truehit.spec.predicates import keep as keep_goals
+from truehit.spec.predicates import lookup as lookup_goals
 from truehit.spec.predicates import plan as plan_goals
+from truehit.spec.predicates import seed as seed_goals
 from truehit.spec.predicates import split as split_goals
+from truehit.spec.predicates import visible as visible_goals
 
 
 def asserted_chunk(q: split.SplitQuery) -> tuple[int, int]:
@@ -46,3 +51,54 @@ def asserted_source(q: plan.PlanQuery, column: int) -> int:
     assert plan_goals.exports_into_own(*layout, q.running, q.checkpoint), f"{q} {column}"
     assert plan_goals.counts_fresh(source, q.length, plan.fresh_blocks(q)), f"{q} {column}"
     return source
+
+
+def asserted_kept(q: retain.KeepQuery) -> tuple[int, int]:
+    """Our kept positions for a resend and for an extension."""
+    replay, extend = retain.replay_reachable(q), retain.extend_reachable(q)
+    assert keep_goals.keeps_aligned(replay, extend, q.alignment), f"{q} keeps {replay}, {extend}"
+    assert keep_goals.keeps_inside(replay, extend, q.prompt), f"{q} keeps {replay}, {extend}"
+    return replay, extend
+
+
+def asserted_resume(q: lookup.ResumeQuery) -> int:
+    """Our largest position that an attention group can resume at."""
+    position = lookup.resume_limit(q)
+    given = max(q.match - q.drop, 0)
+    assert lookup_goals.is_candidate(position, given, q.alignment), f"{q} resumes at {position}"
+    assert lookup_goals.recomputes_one(position, q.limit + 1), f"{q} resumes at {position}"
+    return position
+
+
+def asserted_seed(position: int, block: int) -> int:
+    """Our column of a resume."""
+    column = seed.seed_column(position, block)
+    assert seed_goals.seeds_column(position, block, column), f"{position} in {block}: {column}"
+    return column
+
+
+def asserted_first_lookup(write_step: int, in_flight: int) -> int:
+    """Our first step that may look up what `write_step` writes."""
+    step = visible.first_lookup(write_step, in_flight)
+    known = visible.complete_step(step - 1, in_flight)
+    assert visible_goals.written_before(write_step, step), f"{write_step} read in {step}"
+    assert visible_goals.outcome_known(write_step, known), f"{write_step} not known in {step}"
+    return step
+
+
+def asserted_admission(q: admit.AdmitQuery) -> bool:
+    """Our admission with reservation."""
+    admitted = admit.fits_to_the_end(q)
+    if admitted:
+        assert admit_goals.first_step_fits(q.needed, q.free), f"{q} is admitted"
+        left, owed = q.free - q.needed, q.owed + q.whole - q.needed
+        assert admit_goals.promises_kept(left, owed), f"{q} is admitted"
+    return admitted
+
+
+def asserted_pages(end: int, held: int, block: int) -> int:
+    """Our pages to take."""
+    taken = admit.pages_needed(end, held, block)
+    assert admit_goals.pages_cover(end, held, block, taken), f"{end}, {held}, {block}: {taken}"
+    assert admit_goals.pages_tight(end, held, block, taken), f"{end}, {held}, {block}: {taken}"
+    return taken

@@ -3,7 +3,14 @@
 The only place where rule names are branched on; everything below is straight integer arithmetic.
 """
 
-from truehit.reference.asserted import asserted_chunk, asserted_source
+from truehit.reference.asserted import (
+    asserted_chunk,
+    asserted_first_lookup,
+    asserted_kept,
+    asserted_resume,
+    asserted_seed,
+    asserted_source,
+)
 from truehit.reference.live import Kept, Live
 from truehit.reference.rules import (
     lookup,
@@ -47,7 +54,7 @@ def kept_positions(rules: RuleSet, geometry: Geometry, prompt: int, junction: in
     boundary, margin = retain.replay_boundary(query), retain.margin_alignment(query)
     match rules.keep:
         case Keep.REACHABLE:
-            replay, growth = retain.replay_reachable(query), retain.extend_reachable(query)
+            replay, growth = asserted_kept(query)
         case Keep.BOUNDARY:
             replay, growth = boundary, retain.no_margin(query)
         case Keep.BOUNDARY_AND_ALIGNMENT:
@@ -146,10 +153,10 @@ def state_candidate(rules: RuleSet, geometry: Geometry, offered: int) -> int:
 def resume_limit(rules: RuleSet, query: lookup.ResumeQuery, candidate: int | None) -> int:
     """The largest position an attention group can resume at; `candidate` None on the first try."""
     if candidate is None:
-        return lookup.resume_limit(query)
+        return asserted_resume(query)
     match rules.drop_rule:
         case DropRule.ONCE:
-            return min(lookup.resume_limit(query), candidate)
+            return min(asserted_resume(query), candidate)
         case DropRule.EVERY_RETRY:
             return lookup.resume_limit_again(query, candidate)
 
@@ -158,17 +165,16 @@ def seed_column(rules: RuleSet, geometry: Geometry, position: int) -> int:
     """The column a resume at `position` > 0 reads."""
     match rules.seed:
         case Seed.STATE_BLOCK:
-            block = geometry.grid_tokens or 1
+            return asserted_seed(position, geometry.grid_tokens or 1)
         case Seed.MINIMUM_BLOCK:
-            block = geometry.minimum_block_tokens
-    return seed.seed_column(position, block)
+            return seed.seed_column(position, geometry.minimum_block_tokens)
 
 
 def first_lookup(rules: RuleSet, write_step: int, in_flight: int) -> int:
     """The first step whose lookups may return a key of a block that `write_step` writes."""
     match rules.visibility:
         case Visibility.COMMIT:
-            return visible.first_lookup(write_step, in_flight)
+            return asserted_first_lookup(write_step, in_flight)
         case Visibility.SCHEDULE_DEFERRED:
             return visible.first_lookup_deferred(write_step, in_flight)
         case Visibility.SCHEDULE:

@@ -44,14 +44,15 @@ class Reasons:
 
     def _shared(self, live: Live) -> tuple[int, int]:
         """The longest prefix shared with tokens known complete (its own, before a preemption,
-        included), and with tokens scheduled and not yet known complete."""
+        included), and with tokens of a running request, computed or not."""
         computed, pending = min(live.reached, live.known), 0
         for path, other in self._seen:
             if other is live:
                 continue
             shared = min(live.path.shared_tokens(path), live.known)
             computed = max(computed, min(shared, other.reached))
-            pending = max(pending, min(shared, other.computed))
+            if other.pages or other.states:
+                pending = max(pending, shared)
         return computed, pending
 
     def _findable(self, shared: int, cap: int) -> int:

@@ -7,6 +7,7 @@ take, so nothing is ever preempted."""
 
 from truehit.reference import decide
 from truehit.reference.allocate import Allocator, Work
+from truehit.reference.asserted import asserted_admission
 from truehit.reference.device import Device
 from truehit.reference.file import Filer
 from truehit.reference.find import Finder, Found
@@ -15,7 +16,7 @@ from truehit.reference.offers import Offer, StepBudget
 from truehit.reference.pool import Pool
 from truehit.reference.reasons import Reasons
 from truehit.reference.record import Recorder
-from truehit.reference.rules.admit import AdmitQuery, fits_now, fits_to_the_end
+from truehit.reference.rules.admit import AdmitQuery, fits_now
 from truehit.reference.rules.visible import complete_step
 from truehit.reference.ruleset import RuleSet, Visibility
 from truehit.spec.geometry import Geometry
@@ -235,7 +236,7 @@ class Engine:
             needed=self.allocator.need(work),
             whole=self.geometry.request_blocks(live.request.total_tokens),
         )
-        return fits_to_the_end(query) if self.geometry.reserve_full_sequence else fits_now(query)
+        return asserted_admission(query) if self.geometry.reserve_full_sequence else fits_now(query)
 
     def _owed(self, live: Live) -> int:
         """What an admitted request may still take under its reservation."""
