@@ -1,0 +1,1 @@
+"""Benchmarks: each runs once, small, in `make test`, and measured, whole, in `make bench`."""

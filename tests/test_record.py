@@ -1,0 +1,271 @@
+"""The record of `verify`: its published schema, and that every kind of bad input makes it fail.
+
+The green record is composed from real stages, small: one obligation, a few golden numbers, one run
+of every covering set, every committed regression, one reading, and the splitter below for every
+release. Each test then spoils one thing. After a change of the models, TRUEHIT_WRITE_DOCS=1 writes
+the schema again.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from pydantic import ValidationError
+
+from truehit.proofs.agreement import agree
+from truehit.proofs.golden.results import run_entry
+from truehit.proofs.lift import SourceTree
+from truehit.proofs.places import regressions
+from truehit.proofs.prove import Disagreement, ObligationResult, prove_one
+from truehit.proofs.record import Record
+from truehit.proofs.regress.keep import keep
+from truehit.proofs.regress.targets import TARGETS
+from truehit.proofs.releases import RELEASES, judge
+from truehit.proofs.stages import Done, Stage, run_stages
+from truehit.proofs.sweep.run import Broken, sweep
+from truehit.proofs.verify import Gathered, compose
+from truehit.reference.ruleset import DEFAULT, HISTORIC
+
+SCHEMA = Path(__file__).resolve().parents[1] / "docs" / "record.schema.json"
+COVERING_SETS = 81
+HISTORIC_RUNS = 40
+SPLITTER = """
+class Scheduler:
+    def _mamba_block_aligned_split(self, request, num_new_tokens, num_new_local_computed_tokens=0):
+        start = request.num_computed_tokens + num_new_local_computed_tokens
+        block = self.cache_config.block_size
+        return min(num_new_tokens, (start // block + 1) * block - start)
+"""
+
+
+@pytest.fixture(scope="module")
+def real() -> Gathered:
+    """What small real stages bring; nothing is wrong with it."""
+    tree = SourceTree("sample", {"vllm/v1/core/sched/scheduler.py": SPLITTER})
+    report = judge(tree, "sample")
+    folder = regressions()
+    sweeps = {DEFAULT.name: [sweep(DEFAULT.name, 0, COVERING_SETS)]}
+    sweeps |= {rules.name: [sweep(rules.name, 0, HISTORIC_RUNS)] for rules in HISTORIC}
+    return Gathered(
+        obligations=[prove_one("admit-pages")],
+        golden=[run_entry(name) for name in ("G001-02", "G001-05")],
+        sweeps=sweeps,
+        regressions=[keep(target.rules, folder) for target in TARGETS],
+        agreements=[agree("resume_limit")],
+        releases=[replace(report, release=release) for release in RELEASES],
+    )
+
+
+@pytest.fixture
+def gathered(real: Gathered) -> Gathered:
+    """A copy to spoil: the lists are its own, their members are frozen."""
+    return Gathered(
+        obligations=list(real.obligations),
+        golden=list(real.golden),
+        sweeps={rules: list(parts) for rules, parts in real.sweeps.items()},
+        regressions=list(real.regressions),
+        agreements=list(real.agreements),
+        releases=list(real.releases),
+    )
+
+
+def generated() -> dict[str, Any]:
+    """The schema of what the models write."""
+    return Record.model_json_schema(mode="serialization")
+
+
+# --- the published form -------------------------------------------------------------------------
+
+
+def test_the_committed_schema_is_the_generated_one() -> None:
+    if os.environ.get("TRUEHIT_WRITE_DOCS"):
+        SCHEMA.write_text(json.dumps(generated(), indent=2) + "\n", encoding="utf-8")
+    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == generated()
+
+
+def test_a_real_record_holds_and_validates(gathered: Gathered) -> None:
+    found = compose(gathered, 1.0)
+    assert found.problems == []
+    assert found.outcome == "holds"
+    written = json.loads(json.dumps(found.model_dump(mode="json")))
+    jsonschema.validate(written, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert {"name", "class"} & set(written["releases"][0]["rows"][0]) == {"class"}
+    assert Record.model_validate(written) == found
+
+
+def test_what_is_not_in_the_schema_is_refused(gathered: Gathered) -> None:
+    written = compose(gathered, 1.0).model_dump(mode="json")
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    for spoiled in (
+        written | {"remark": "fine"},
+        written | {"outcome": "green"},
+        {key: value for key, value in written.items() if key != "problems"},
+        written | {"golden": written["golden"] | {"skipped": 0}},
+    ):
+        with pytest.raises(ValidationError):
+            Record.model_validate(spoiled)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(spoiled, schema)
+
+
+# --- every kind of bad input is a problem ---------------------------------------------------------
+
+Spoil = Callable[[Gathered], None]
+
+
+def obligation(**changes: Any) -> Spoil:
+    def spoil(gathered: Gathered) -> None:
+        gathered.obligations[0] = replace(gathered.obligations[0], **changes)
+
+    return spoil
+
+
+def release(**changes: Any) -> Spoil:
+    def spoil(gathered: Gathered) -> None:
+        report = gathered.releases[0]
+        rows = (replace(report.rows[0], **changes), *report.rows[1:])
+        gathered.releases[0] = replace(report, rows=rows)
+
+    return spoil
+
+
+def no_obligation(gathered: Gathered) -> None:
+    gathered.obligations.clear()
+
+
+def solvers_disagree(gathered: Gathered) -> None:
+    gathered.add(Done("obligation", "x", Disagreement("admit-pages", "0" * 64, "unsat", "sat")))
+
+
+def second_answer_missing(gathered: Gathered) -> None:
+    said = {"z3": "proved", "cvc5": "1 of 1 not recorded"}
+    gathered.obligations[0] = replace(gathered.obligations[0], solvers=said)
+
+
+def golden_fails(gathered: Gathered) -> None:
+    gathered.golden[0] = replace(gathered.golden[0], status="failed", detail="3200, not 4800")
+
+
+def regression_is_blind(gathered: Gathered) -> None:
+    gathered.regressions[0] = replace(gathered.regressions[0], sentence=None)
+
+
+def regression_breaks_the_default(gathered: Gathered) -> None:
+    gathered.regressions[0] = replace(gathered.regressions[0], holds=False)
+
+
+def historic_set_is_never_broken(gathered: Gathered) -> None:
+    (part,) = gathered.sweeps["scratch-left"]
+    gathered.sweeps["scratch-left"] = [replace(part, laws=())]
+
+
+def historic_set_was_not_drawn(gathered: Gathered) -> None:
+    del gathered.sweeps["scratch-left"]
+
+
+def default_breaks_a_law(gathered: Gathered) -> None:
+    (part,) = gathered.sweeps["default"]
+    case = Broken(7, ("drafts",), "seed", "request r1: resumes at 6 from column 2, not 1")
+    gathered.sweeps["default"] = [replace(part, laws=(("seed", 1),), first=(case,))]
+
+
+def pair_was_not_drawn(gathered: Gathered) -> None:
+    (part,) = gathered.sweeps["default"]
+    gathered.sweeps["default"] = [replace(part, pairs=frozenset(list(part.pairs)[1:]))]
+
+
+def readings_differ(gathered: Gathered) -> None:
+    gathered.agreements[0] = replace(gathered.agreements[0], differences=2)
+
+
+def reading_without_a_case(gathered: Gathered) -> None:
+    gathered.agreements[0] = replace(gathered.agreements[0], cases=0)
+
+
+def release_is_missing(gathered: Gathered) -> None:
+    gathered.releases.pop(0)
+
+
+def stage_raises(gathered: Gathered) -> None:
+    gathered.add(Done("release", "vllm==0.26.0", OSError("no network")))
+
+
+REFUTED: list[tuple[Spoil, str]] = [
+    (no_obligation, "no obligation was asked"),
+    (obligation(verdict="refuted"), "obligation admit-pages: refuted"),
+    (obligation(verdict="model finding"), "obligation admit-pages: model finding"),
+    (
+        obligation(controls=(("pages_floored", "proved"),)),
+        "obligation admit-pages: control pages_floored is proved, not refuted",
+    ),
+    (
+        obligation(controls=(("pages_floored", "model finding"),)),
+        "obligation admit-pages: control pages_floored is model finding, not refuted",
+    ),
+    (
+        obligation(covers=(("several pages", "impossible"),)),
+        "obligation admit-pages: case several pages is impossible",
+    ),
+    (obligation(havoc="proved"), "obligation admit-pages: a free result is proved, not refuted"),
+    (solvers_disagree, "second solver: admit-pages: z3 says unsat, cvc5 says sat"),
+    (second_answer_missing, "obligation admit-pages: the second solver's answer is missing"),
+    (golden_fails, "golden G001-02: 3200, not 4800"),
+    (regression_is_blind, f"regression {TARGETS[0].rules}: it no longer tells the rules apart"),
+    (
+        regression_breaks_the_default,
+        f"regression {TARGETS[0].rules}: it no longer tells the rules apart",
+    ),
+    (historic_set_is_never_broken, "sweep scratch-left: no law was broken in any run"),
+    (historic_set_was_not_drawn, "sweep scratch-left: no law was broken in any run"),
+    (default_breaks_a_law, "sweep default: seed at seed 7: request r1: resumes at 6"),
+    (pair_was_not_drawn, "sweep: 1 pairs were not drawn"),
+    (readings_differ, "agreement resume_limit: 2 of"),
+    (reading_without_a_case, "agreement resume_limit: 0 of 0 cases differ"),
+]
+UNKNOWN: list[tuple[Spoil, str]] = [
+    (obligation(verdict="unknown"), "obligation admit-pages: unknown"),
+    (release_is_missing, f"release {RELEASES[0]}: its source was not judged"),
+    (release(verdict="unknown"), f"release {RELEASES[0]}: range at"),
+    (release(verdict="model finding"), f"release {RELEASES[0]}: range at"),
+    (stage_raises, "release vllm==0.26.0: no network"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "problem"), REFUTED, ids=[text for _, text in REFUTED])
+def test_what_is_wrong_refutes(gathered: Gathered, spoil: Spoil, problem: str) -> None:
+    spoil(gathered)
+    found = compose(gathered, 1.0)
+    assert any(text.startswith(problem) for text in found.problems), found.problems
+    assert found.outcome == "refuted"
+
+
+@pytest.mark.parametrize(("spoil", "problem"), UNKNOWN, ids=[text for _, text in UNKNOWN])
+def test_what_was_not_found_out_is_unknown(gathered: Gathered, spoil: Spoil, problem: str) -> None:
+    spoil(gathered)
+    found = compose(gathered, 1.0)
+    assert any(text.startswith(problem) for text in found.problems), found.problems
+    assert found.outcome == "unknown"
+
+
+def test_what_is_wrong_outweighs_what_is_unknown(gathered: Gathered) -> None:
+    golden_fails(gathered)
+    stage_raises(gathered)
+    found = compose(gathered, 1.0)
+    assert found.outcome == "refuted"
+    assert len(found.problems) == 2
+
+
+def test_a_stage_that_raises_hides_no_other(real: Gathered) -> None:
+    work = [
+        Stage("obligation", "no such obligation", prove_one, ("no such obligation",)),
+        Stage("obligation", "admit-pages", prove_one, ("admit-pages",)),
+    ]
+    payloads = {done.name: done.payload for done in run_stages(work, 1)}
+    assert isinstance(payloads["no such obligation"], KeyError)
+    assert isinstance(payloads["admit-pages"], ObligationResult)
+    assert payloads["admit-pages"].rlimit == real.obligations[0].rlimit
