@@ -44,6 +44,7 @@ class ObligationResult:
     solvers: dict[str, str]
     text_sha256: str
     lifted: tuple[tuple[str, int, str], ...]
+    inputs: dict[str, int | bool]
 
     @property
     def holds(self) -> bool:
@@ -114,6 +115,7 @@ def prove_one(name: str) -> ObligationResult:
         solvers={"z3": verdict, "cvc5": _recorded(obligation, [f.answer for f in proofs])},
         text_sha256=hashlib.sha256("".join(f.text for f in proofs).encode()).hexdigest(),
         lifted=places(proofs),
+        inputs=next((finding.inputs for finding in proofs if finding.inputs), {}),
     )
 
 

@@ -37,7 +37,8 @@ class Solvers(Model):
 
 
 class ObligationRecord(Model):
-    """One obligation. `rlimit`: the solver's resource count, not a time."""
+    """One obligation. `rlimit`: the solver's resource count, not a time. `inputs`: on which our
+    rule fails; empty if it is proved."""
 
     name: str
     law: str
@@ -51,6 +52,7 @@ class ObligationRecord(Model):
     solvers: Solvers
     text_sha256: str
     lifted: list[Lifted]
+    inputs: dict[str, int]
 
 
 class GoldenEntry(Model):

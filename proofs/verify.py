@@ -15,6 +15,8 @@ from truehit import __version__
 from truehit.proofs import record as records
 from truehit.proofs.agreement import Agreed
 from truehit.proofs.golden import GoldenResult
+from truehit.proofs.obligations.catalogue import refuters
+from truehit.proofs.problems import REFUTED, problems, unknowns
 from truehit.proofs.prove import (
     Disagreement,
     ObligationResult,
@@ -22,7 +24,7 @@ from truehit.proofs.prove import (
     reprove_second,
 )
 from truehit.proofs.regress.write import Discriminates
-from truehit.proofs.releases import RELEASES, ReleaseReport
+from truehit.proofs.releases import ReleaseReport
 from truehit.proofs.solve import Answer
 from truehit.proofs.stages import Done, run_stages, stages
 from truehit.proofs.sweep.features import all_pairs
@@ -40,8 +42,6 @@ RELEASE_CLASSES = {
 }
 """What breaking an obligation about a released splitter means (design, verdict words): a chunk that
 passes its block's end where the manager exports a checkpoint is a choice, not a wrong state."""
-REFUTED = "refuted"
-PROVED = "proved"
 
 
 @dataclass(slots=True)
@@ -132,8 +132,19 @@ def compose(gathered: Gathered, seconds: float) -> records.Record:
         problems=[],
         seconds=round(seconds, 1),
     )
-    wrong = problems(found, gathered)
-    unknown = unknowns(found, gathered)
+    wrong = [f"second solver: {text}" for text in gathered.disagreements]
+    wrong += [
+        f"regression {kept.rules}: it no longer tells the rules apart"
+        for kept in gathered.regressions
+        if not kept.good
+    ]
+    wrong += [
+        f"sweep default: {b.law} at seed {b.seed}: {b.sentence}"
+        for part in gathered.sweeps.get(DEFAULT.name, [])
+        for b in part.first
+    ]
+    wrong += problems(found)
+    unknown = [*gathered.failures, *unknowns(found)]
     if not wrong and not unknown:
         return found
     outcome = "refuted" if wrong else "unknown"
@@ -151,68 +162,6 @@ def versions() -> dict[str, str]:
     return found
 
 
-def problems(found: records.Record, gathered: Gathered) -> list[str]:
-    """Everything that is wrong."""
-    wrong = [f"second solver: {text}" for text in gathered.disagreements]
-    if not found.obligations:
-        wrong.append("no obligation was asked")
-    for o in found.obligations:
-        if o.verdict not in (PROVED, "unknown"):
-            wrong.append(f"obligation {o.name}: {o.verdict}")
-        wrong += [
-            f"obligation {o.name}: control {c.name} is {c.verdict}, not refuted"
-            for c in o.controls
-            if c.verdict != REFUTED
-        ]
-        wrong += [
-            f"obligation {o.name}: case {c.name} is {c.verdict}"
-            for c in o.covers
-            if c.verdict != "satisfied"
-        ]
-        if o.havoc != REFUTED:
-            wrong.append(f"obligation {o.name}: a free result is {o.havoc}, not refuted")
-        if "not recorded" in o.solvers.cvc5:
-            wrong.append(
-                f"obligation {o.name}: the second solver's answer is missing ({o.solvers.cvc5}); "
-                "`make verify-full` records it"
-            )
-    wrong += [f"golden {e.id}: {e.detail}" for e in found.golden.entries if e.status == "failed"]
-    for regression in gathered.regressions:
-        if not regression.good:
-            wrong.append(f"regression {regression.rules}: it no longer tells the rules apart")
-    for rules, broken in found.sweep.refuted.items():
-        if broken == 0:
-            wrong.append(f"sweep {rules}: no law was broken in any run")
-    wrong += [
-        f"sweep default: {b.law} at seed {b.seed}: {b.sentence}"
-        for part in gathered.sweeps.get(DEFAULT.name, [])
-        for b in part.first
-    ]
-    if found.sweep.pairs_covered < found.sweep.pairs:
-        wrong.append(f"sweep: {found.sweep.pairs - found.sweep.pairs_covered} pairs were not drawn")
-    wrong += [
-        f"agreement {a.name}: {a.differences} of {a.cases} cases differ"
-        for a in found.agreement
-        if a.differences or not a.cases
-    ]
-    return wrong
-
-
-def unknowns(found: records.Record, gathered: Gathered) -> list[str]:
-    """Everything that was not found out; never green either."""
-    wrong = list(gathered.failures)
-    wrong += [f"obligation {o.name}: unknown" for o in found.obligations if o.verdict == "unknown"]
-    missing = set(RELEASES) - {r.release for r in found.releases}
-    wrong += [f"release {release}: its source was not judged" for release in sorted(missing)]
-    for release in found.releases:
-        wrong += [
-            f"release {release.release}: {row.obligation} at {row.domain} is {row.verdict}"
-            for row in release.rows
-            if row.verdict in ("unknown", "model finding")
-        ]
-    return wrong
-
-
 def obligation_record(o: ObligationResult) -> records.ObligationRecord:
     """One obligation in the words of the record."""
     return records.ObligationRecord(
@@ -228,6 +177,7 @@ def obligation_record(o: ObligationResult) -> records.ObligationRecord:
         solvers=records.Solvers(z3=o.solvers["z3"], cvc5=o.solvers["cvc5"]),
         text_sha256=o.text_sha256,
         lifted=[records.Lifted(file=f, line=n, sha256=h) for f, n, h in o.lifted],
+        inputs={name: int(value) for name, value in o.inputs.items()},
     )
 
 
@@ -241,19 +191,19 @@ def _golden(results: list[GoldenResult]) -> records.GoldenRecord:
 
 def _rulesets(gathered: Gathered) -> list[records.RuleSetRecord]:
     by_scenario = {r.rules: r for r in gathered.regressions}
+    controls = {o.name: o.controls for o in gathered.obligations}
     found: list[records.RuleSetRecord] = []
     for rules in HISTORIC:
         kept = by_scenario.get(rules.name)
         refuting = [
-            o.name
-            for o in gathered.obligations
-            for name, verdict in o.controls
-            if name == rules.name and verdict == REFUTED
+            obligation.name
+            for obligation, _ in refuters(rules.name)
+            if (rules.name, REFUTED) in controls.get(obligation.name, ())
         ]
         found.append(
             records.RuleSetRecord(
                 name=rules.name,
-                refuted_by_obligation=min(refuting, default=None),
+                refuted_by_obligation=next(iter(refuting), None),
                 refuted_by_scenario=f"tests/regressions/{kept.file}" if kept else "",
                 law=kept.law if kept else "",
                 sentence=(kept.sentence or "") if kept else "",

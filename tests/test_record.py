@@ -17,9 +17,11 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from truehit.proofs.agreement import agree
+from truehit.proofs.agreement import AGREEMENTS, agree
+from truehit.proofs.golden.entries import derivable_entries
 from truehit.proofs.golden.results import run_entry
 from truehit.proofs.lift import SourceTree
+from truehit.proofs.obligations.catalogue import refuters
 from truehit.proofs.places import regressions
 from truehit.proofs.prove import Disagreement, ObligationResult, prove_one
 from truehit.proofs.record import Record
@@ -43,20 +45,32 @@ class Scheduler:
 """
 
 
+def refuting(asked: ObligationResult) -> list[ObligationResult]:
+    """One result for the first obligation that refutes each historic rule set."""
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    for rules in HISTORIC:
+        name = refuters(rules.name)[0][0].name
+        found[name] = (*found.get(name, ()), (rules.name, "refuted"))
+    return [replace(asked, name=name, controls=controls) for name, controls in found.items()]
+
+
 @pytest.fixture(scope="module")
 def real() -> Gathered:
     """What small real stages bring; nothing is wrong with it."""
+    asked = prove_one("admit-pages")
+    told = run_entry("G001-02")
+    compared = agree("resume_limit")
     tree = SourceTree("sample", {"vllm/v1/core/sched/scheduler.py": SPLITTER})
     report = judge(tree, "sample")
     folder = regressions()
     sweeps = {DEFAULT.name: [sweep(DEFAULT.name, 0, COVERING_SETS)]}
     sweeps |= {rules.name: [sweep(rules.name, 0, HISTORIC_RUNS)] for rules in HISTORIC}
     return Gathered(
-        obligations=[prove_one("admit-pages")],
-        golden=[run_entry(name) for name in ("G001-02", "G001-05")],
+        obligations=[asked, *refuting(asked)],
+        golden=[told, *(replace(told, id=e.name) for e in derivable_entries()[1:])],
         sweeps=sweeps,
         regressions=[keep(target.rules, folder) for target in TARGETS],
-        agreements=[agree("resume_limit")],
+        agreements=[replace(compared, name=name) for name in AGREEMENTS],
         releases=[replace(report, release=release) for release in RELEASES],
     )
 
@@ -187,6 +201,22 @@ def reading_without_a_case(gathered: Gathered) -> None:
     gathered.agreements[0] = replace(gathered.agreements[0], cases=0)
 
 
+def rule_set_without_obligation(gathered: Gathered) -> None:
+    gathered.obligations[:] = [o for o in gathered.obligations if o.name != "commit-order"]
+
+
+def rule_set_without_scenario(gathered: Gathered) -> None:
+    gathered.regressions.pop()
+
+
+def golden_is_missing(gathered: Gathered) -> None:
+    gathered.golden.pop()
+
+
+def reading_is_missing(gathered: Gathered) -> None:
+    gathered.agreements[:] = [a for a in gathered.agreements if a.name != "chunk_end"]
+
+
 def release_is_missing(gathered: Gathered) -> None:
     gathered.releases.pop(0)
 
@@ -224,11 +254,15 @@ REFUTED: list[tuple[Spoil, str]] = [
     (historic_set_was_not_drawn, "sweep scratch-left: no law was broken in any run"),
     (default_breaks_a_law, "sweep default: seed at seed 7: request r1: resumes at 6"),
     (pair_was_not_drawn, "sweep: 1 pairs were not drawn"),
-    (readings_differ, "agreement resume_limit: 2 of"),
-    (reading_without_a_case, "agreement resume_limit: 0 of 0 cases differ"),
+    (readings_differ, f"agreement {AGREEMENTS[0]}: 2 of"),
+    (reading_without_a_case, f"agreement {AGREEMENTS[0]}: 0 of 0 cases differ"),
 ]
 UNKNOWN: list[tuple[Spoil, str]] = [
     (obligation(verdict="unknown"), "obligation admit-pages: unknown"),
+    (rule_set_without_obligation, "rule set schedule-time-keys: no obligation refutes it"),
+    (rule_set_without_scenario, f"rule set {TARGETS[-1].rules}: no scenario refutes it"),
+    (golden_is_missing, "golden: 1 entries were not computed"),
+    (reading_is_missing, "agreement chunk_end: its readings were not compared"),
     (release_is_missing, f"release {RELEASES[0]}: its source was not judged"),
     (release(verdict="unknown"), f"release {RELEASES[0]}: range at"),
     (release(verdict="model finding"), f"release {RELEASES[0]}: range at"),

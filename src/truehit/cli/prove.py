@@ -51,7 +51,9 @@ def command(
 
 
 def _own(only: list[str], as_json: bool, target: Path | None) -> Exit:
-    from truehit.cli.output import console, print_table, write_json
+    from rich.text import Text
+
+    from truehit.cli.output import console, print_indented, print_table, write_json
     from truehit.cli.progress import Steps
     from truehit.cli.verify_tables import OBLIGATION_HEAD, obligation_row
     from truehit.proofs.obligations.catalogue import BY_NAME
@@ -71,6 +73,11 @@ def _own(only: list[str], as_json: bool, target: Path | None) -> Exit:
     else:
         screen = console()
         print_table(screen, OBLIGATION_HEAD, [obligation_row(r) for r in records])
+        for record in records:
+            if record.inputs:
+                inputs = ", ".join(f"{name}={value}" for name, value in record.inputs.items())
+                head = Text(f"{record.law} {record.name}: ", "bold red")
+                print_indented(screen, head, f"{record.verdict} with {inputs}")
     if all(result.holds for result in results):
         return Exit.HOLDS
     verdicts = {result.verdict for result in results}
