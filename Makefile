@@ -36,5 +36,5 @@ clean:
 $(READY): pyproject.toml constraints.txt
 	@echo "Making the environment in .venv (once, about a minute) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
