@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from truehit.proofs.agreement import READINGS
 from truehit.proofs.obligations.catalogue import BY_NAME, OBLIGATIONS
+from truehit.proofs.readings import READINGS
 from truehit.proofs.record import Record
 from truehit.proofs.releases import RELEASES
 from truehit.proofs.releases.questions import OBLIGATIONS as RELEASE_OBLIGATIONS
