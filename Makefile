@@ -14,7 +14,7 @@ verify-full: $(READY)
 	@$(BIN)/truehit verify --full --json build/record.json
 
 test: $(READY)
-	@$(BIN)/pytest -n 2 --dist loadfile -q
+	@$(BIN)/pytest -n 2 --dist loadfile -q --benchmark-disable
 
 lint: $(READY)
 	@$(BIN)/ruff format --check .
