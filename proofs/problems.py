@@ -44,7 +44,7 @@ def problems(found: Record) -> list[str]:
     wrong += [f"golden {e.id}: {e.detail}" for e in found.golden.entries if e.status == "failed"]
     for name, broken in found.sweep.refuted.items():
         if broken == 0:
-            wrong.append(f"sweep {name}: no law was broken in any run")
+            wrong.append(f"sweep {name}: its defect showed in no run")
     if found.sweep.pairs_covered < found.sweep.pairs:
         wrong.append(f"sweep: {found.sweep.pairs - found.sweep.pairs_covered} pairs were not drawn")
     wrong += [

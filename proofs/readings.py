@@ -24,8 +24,15 @@ from truehit.reference.rules import (
     split_releases,
     visible,
 )
+from truehit.spec.predicates import admit as admit_goals
+from truehit.spec.predicates import decode as decode_goals
+from truehit.spec.predicates import keep as keep_goals
+from truehit.spec.predicates import lookup as lookup_goals
 from truehit.spec.predicates import plan as plan_goals
+from truehit.spec.predicates import seed as seed_goals
 from truehit.spec.predicates import split as split_goals
+from truehit.spec.predicates import visible as visible_goals
+from truehit.spec.units import running_column
 
 SPLIT_BOUND = (
     "all blocks up to 4 and prompts up to 2 blocks + 1; the neighbouring bound (blocks of 5) is "
@@ -40,6 +47,12 @@ NUMBERS_BOUND = (
     "all numbers up to 12 and sizes up to 4; the next ones are tried too: one division or one "
     "comparison a rule"
 )
+SPLIT_GOALS = (
+    split_goals.within_offer,
+    split_goals.progresses,
+    split_goals.ends_well,
+    split_goals.stays_in_block,
+)
 SMALL = range(13)
 SIZES = range(1, 5)
 KEEP_BOUND = "all prompts up to 12, alignments and state blocks up to 4; 13 is sampled"
@@ -47,7 +60,9 @@ KEEP_BOUND = "all prompts up to 12, alignments and state blocks up to 4; 13 is s
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One rule: `cases` gives its arguments, `goals` are predicates over inputs and `result`."""
+    """One rule: `cases` gives its arguments, `goals` are predicates over inputs and `result`.
+
+    A goal need not hold, a defect's does not: its lifted and its executed reading have to agree."""
 
     name: str
     function: Callable[..., Any]
@@ -56,6 +71,67 @@ class Reading:
     bound: str
     goals: tuple[Callable[..., bool], ...] = ()
     result: str = "result"
+
+
+# --- goals whose words are not those of the rule ----------------------------------------------
+
+
+def stops_next(start: int, period: int, stop: int) -> bool:
+    """The only multiple that could lie between the start and the stop does not."""
+    return split_goals.next_multiple(start, period, stop - period, stop)
+
+
+def retires_below(column: int, retired: bool, processed: int, grid: int) -> bool:
+    """Only columns below that of the last token known complete are given back."""
+    return decode_goals.not_retired(column, retired, running_column(processed, grid))
+
+
+def retires_all_below(column: int, retired: bool, processed: int, grid: int) -> bool:
+    """All of them are."""
+    return decode_goals.retires_all(column, retired, running_column(processed, grid))
+
+
+def keeps_a_landing(replay: int, extension: int, alignment: int) -> bool:
+    """What is kept is a position that a lookup can land on."""
+    return keep_goals.keeps_aligned(replay, extension, alignment)
+
+
+def keeps_in_prompt(replay: int, extension: int, prompt: int) -> bool:
+    """What is kept lies inside the prompt, and not above what a longer one lands on."""
+    return keep_goals.keeps_inside(replay, extension, prompt)
+
+
+def keeps_legal(legal: int, replay: int, extension: int) -> bool:
+    """The landing of an unchanged prompt is kept."""
+    return keep_goals.keeps_landing(legal, replay, extension)
+
+
+def resumes_aligned(resume: int, limit: int, alignment: int) -> bool:
+    """A group resumes at an aligned position, not above the cap."""
+    return lookup_goals.is_candidate(resume, limit, alignment)
+
+
+def accepts_again(candidate: int, resume: int) -> bool:
+    """The candidate is kept."""
+    return lookup_goals.accepts(candidate, resume)
+
+
+def matches_known(hashed: int, most: int) -> bool:
+    """No match goes beyond the tokens with a key."""
+    return lookup_goals.lands_no_lower(most, hashed)
+
+
+def searches_candidate(candidate: int, searched: int) -> bool:
+    """The state group is searched up to the candidate."""
+    return lookup_goals.searches_offer(candidate, searched)
+
+
+def knows_before_next(step: int, in_flight: int, known_step: int) -> bool:
+    """What is known at the end of a step is what is known when the next one begins."""
+    return visible_goals.knows_just(step + 1, in_flight, known_step)
+
+
+# --- the small scopes -------------------------------------------------------------------------
 
 
 def _single(queries: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
@@ -74,7 +150,7 @@ def _split(name: str, function: Callable[..., Any]) -> Reading:
         lambda: _single(split_queries(GRIDS[:3])),
         lambda: islice(_single(split_queries(GRIDS[3:])), 0, None, 29),
         RELEASE_BOUND,
-        (split_goals.within_offer,),
+        SPLIT_GOALS,
         "end",
     )
 
@@ -86,11 +162,18 @@ def _plan(name: str, function: Callable[..., Any]) -> Reading:
         lambda: _single(plan_queries()),
         lambda: islice(_single(plan_queries(8)), 0, None, 3),
         PLAN_BOUND,
+        (plan_goals.takes_few,),
+        "fresh",
     )
 
 
 def _column(name: str, function: Callable[..., Any]) -> Reading:
-    goals = (plan_goals.stays_or_hole, plan_goals.owns_written, plan_goals.exports_into_own)
+    goals = (
+        plan_goals.stays_or_hole,
+        plan_goals.owns_written,
+        plan_goals.exports_into_own,
+        plan_goals.holds_few,
+    )
     return Reading(
         name,
         function,
@@ -109,10 +192,17 @@ def _keep(name: str, function: Callable[..., Any]) -> Reading:
         lambda: _single(keep_queries()),
         lambda: islice(_single(keep_queries(13)), 0, None, 7),
         KEEP_BOUND,
+        (keeps_a_landing, keeps_in_prompt, keeps_legal),
+        "replay",
     )
 
 
-def _numbers(function: Callable[..., Any], ranges: tuple[Iterable[int], ...]) -> Reading:
+def _numbers(
+    function: Callable[..., Any],
+    ranges: tuple[Iterable[int], ...],
+    result: str,
+    *goals: Callable[..., bool],
+) -> Reading:
     """A rule of plain numbers, on the product of its ranges; the next numbers are sampled."""
     pools = tuple(tuple(numbers) for numbers in ranges)
     beyond = tuple((pool[-1] if pool[-1] is True else pool[-1] + 1,) for pool in pools)
@@ -122,6 +212,8 @@ def _numbers(function: Callable[..., Any], ranges: tuple[Iterable[int], ...]) ->
         lambda: product(*pools),
         lambda: product(*beyond),
         NUMBERS_BOUND,
+        goals,
+        result,
     )
 
 
@@ -136,6 +228,8 @@ def _admission(name: str, function: Callable[..., Any]) -> Reading:
         lambda: queries(8),
         lambda: islice(queries(9), 0, None, 13),
         "all counts of blocks up to 7; 8 is sampled: the rule only adds and compares",
+        (admit_goals.admits_exactly, admit_goals.lets_in),
+        "admitted",
     )
 
 
@@ -146,12 +240,7 @@ READINGS: tuple[Reading, ...] = (
         lambda: _single(split_queries()),
         lambda: islice(_single(split_queries((5,))), 0, None, 97),
         SPLIT_BOUND,
-        (
-            split_goals.within_offer,
-            split_goals.progresses,
-            split_goals.ends_well,
-            split_goals.stays_in_block,
-        ),
+        SPLIT_GOALS,
         "end",
     ),
     _split("aligned_below_last", split_releases.aligned_below_last),
@@ -164,6 +253,8 @@ READINGS: tuple[Reading, ...] = (
         lambda: _ended(split_queries()),
         lambda: islice(_ended(split_queries((5,))), 0, None, 97),
         SPLIT_BOUND,
+        (split_goals.exports_kept, split_goals.suits_table),
+        "exported",
     ),
     _column("column_source", plan.column_source),
     _column("column_source_left", plan.column_source_left),
@@ -180,23 +271,42 @@ READINGS: tuple[Reading, ...] = (
         lambda: _single(resume_queries()),
         lambda: islice(_single(resume_queries(13)), 0, None, 7),
         f"all matches and caps up to 12, alignments up to {GRIDS[-1]}; 13 is sampled",
+        (resumes_aligned,),
+        "resume",
     ),
+    _numbers(split.period_stop_after, (SMALL, SIZES), "stop", stops_next),
+    _numbers(
+        plan.is_retired,
+        (SMALL, range(1, 13), SIZES),
+        "retired",
+        retires_below,
+        retires_all_below,
+    ),
+    _numbers(
+        retain.is_published,
+        (SMALL, SMALL, SMALL, range(4), range(4)),
+        "published",
+        keep_goals.keeps_alike,
+    ),
+    _numbers(lookup.lookup_cap, (SMALL,), "landing", lookup_goals.recomputes_one),
+    _numbers(lookup.match_limit, (SMALL, SIZES, (False, True), SMALL), "most", matches_known),
+    _numbers(lookup.raised_candidate, (SMALL, SIZES), "searched", searches_candidate),
+    _numbers(lookup.pruned_candidate, (SMALL, SIZES), "searched", searches_candidate),
+    _numbers(seed.seed_column, (range(1, 13), SIZES), "column", seed_goals.seeds_column),
+    _numbers(
+        admit.pages_needed,
+        (SMALL, SMALL, SIZES),
+        "taken",
+        admit_goals.pages_cover,
+        admit_goals.pages_tight,
+    ),
+    _numbers(visible.complete_step, (SMALL, SIZES), "known_step", knows_before_next),
     *(
-        _numbers(function, ranges)
-        for function, ranges in (
-            (split.period_stop_after, (SMALL, SIZES)),
-            (plan.is_retired, (SMALL, range(1, 13), SIZES)),
-            (retain.is_published, (SMALL, SMALL, SMALL, range(4), range(4))),
-            (lookup.lookup_cap, (SMALL,)),
-            (lookup.match_limit, (SMALL, SIZES, (False, True), SMALL)),
-            (lookup.raised_candidate, (SMALL, SIZES)),
-            (lookup.pruned_candidate, (SMALL, SIZES)),
-            (seed.seed_column, (range(1, 13), SIZES)),
-            (admit.pages_needed, (SMALL, SMALL, SIZES)),
-            (visible.complete_step, (SMALL, SIZES)),
-            (visible.first_lookup, (SMALL, SIZES)),
-            (visible.first_lookup_deferred, (SMALL, SIZES)),
-            (visible.first_lookup_at_schedule, (SMALL, SIZES)),
+        _numbers(function, (SMALL, SIZES), "read_step", visible_goals.written_before)
+        for function in (
+            visible.first_lookup,
+            visible.first_lookup_deferred,
+            visible.first_lookup_at_schedule,
         )
     ),
     _admission("fits_now", admit.fits_now),
@@ -207,5 +317,7 @@ READINGS: tuple[Reading, ...] = (
         lambda: ((q, c) for q in resume_queries(8) for c in range(9)),
         lambda: islice(((q, 9) for q in resume_queries(9)), 0, None, 7),
         "all matches, caps and candidates up to 8, alignments up to 4; 9 is sampled",
+        (resumes_aligned, accepts_again),
+        "resume",
     ),
 )

@@ -94,7 +94,8 @@ class AgreementRecord(Model):
 
 
 class SweepRecord(Model):
-    """Drawn scenarios under the default rule set and under every historic one."""
+    """Drawn scenarios under the default rule set and under every historic one. `pairs_covered`: of
+    the set that covers the fewest; `refuted`: runs that show the set's own defect."""
 
     runs: int
     steps: int
@@ -121,6 +122,7 @@ class ReleaseRow(Model):
     replayed: bool
     seconds: float
     rlimit: int
+    text_sha256: str
 
 
 class ReleaseRecord(Model):

@@ -15,6 +15,7 @@ from truehit import __version__
 from truehit.proofs import record as records
 from truehit.proofs.agreement import Agreed
 from truehit.proofs.golden import GoldenResult
+from truehit.proofs.obligations import recorded
 from truehit.proofs.obligations.catalogue import refuters
 from truehit.proofs.problems import REFUTED, problems, unknowns
 from truehit.proofs.prove import (
@@ -28,7 +29,7 @@ from truehit.proofs.releases import ReleaseReport
 from truehit.proofs.solve import Answer
 from truehit.proofs.stages import Done, run_stages, stages
 from truehit.proofs.sweep.features import all_pairs
-from truehit.proofs.sweep.run import Sweep, merged
+from truehit.proofs.sweep.run import Sweep, merged, missing_pairs
 from truehit.reference.ruleset import DEFAULT, HISTORIC
 
 RELEASE_CLASSES = {
@@ -159,7 +160,7 @@ def versions() -> dict[str, str]:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = "not installed"
-    return found
+    return found | {"cvc5, recorded": recorded.solver_version()}
 
 
 def obligation_record(o: ObligationResult) -> records.ObligationRecord:
@@ -215,16 +216,15 @@ def _rulesets(gathered: Gathered) -> list[records.RuleSetRecord]:
 def _sweep(gathered: Gathered) -> records.SweepRecord:
     totals = {rules: merged(parts) for rules, parts in gathered.sweeps.items()}
     default = totals.get(DEFAULT.name)
-    wanted = {frozenset(str(f) for f in pair) for pair in all_pairs()}
-    have = {frozenset(str(f) for f in pair) for pair in default.pairs} if default else set()
+    covered = [len(all_pairs()) - len(missing_pairs(total)) for total in totals.values()]
     return records.SweepRecord(
         runs=sum(t.runs for t in totals.values()),
         steps=sum(t.steps for t in totals.values()),
         events=sum(t.events for t in totals.values()),
-        pairs=len(wanted),
-        pairs_covered=len(wanted & have),
+        pairs=len(all_pairs()),
+        pairs_covered=min(covered, default=0),
         default_violations=sum(count for _, count in default.laws) if default else 0,
-        refuted={r.name: totals[r.name].broken_runs if r.name in totals else 0 for r in HISTORIC},
+        refuted={r.name: totals[r.name].shown if r.name in totals else 0 for r in HISTORIC},
     )
 
 
@@ -243,6 +243,7 @@ def release_record(report: ReleaseReport) -> records.ReleaseRecord:
                 replayed=row.replayed,
                 seconds=round(row.seconds, 3),
                 rlimit=row.rlimit,
+                text_sha256=row.text_sha256,
             )
             for row in report.rows
         ],

@@ -20,6 +20,11 @@ from truehit.spec.trace import Hold, Table, TableOp, Unpublish, UnpublishWhy
 from truehit.spec.units import ceil_div, running_column
 
 
+def first_in_window(position: int, group: Group) -> int:
+    """The first page of a sliding window that the token at `position` still reads."""
+    return max(0, position - (group.window_tokens or 1) + 1) // group.block_tokens
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """One chunk to make room for. `start` and `end` are the scheduler's (drafts in `end`); `found`:
@@ -139,7 +144,7 @@ class Allocator:
         hit = work.found.hit
         first = 0
         if group.kind is Kind.SLIDING_WINDOW:
-            first = max(0, hit - (group.window_tokens or 1) + 1) // group.block_tokens
+            first = first_in_window(max(hit, work.loaded), group)
         last = min(ceil_div(hit, group.block_tokens), len(blocks))
         return [(column, blocks[column]) for column in range(first, last)]
 
@@ -151,7 +156,10 @@ class Allocator:
         if work.found is None:
             table = work.live.pages.get(group.name)
             return len(table.columns) if table else 0
-        return ceil_div(work.found.hit, group.block_tokens)
+        held = ceil_div(work.found.hit, group.block_tokens)
+        if group.kind is Kind.SLIDING_WINDOW and work.loaded:
+            return max(held, first_in_window(work.loaded, group))
+        return held
 
     def _need_pages(self, work: Work, group: Group) -> int:
         held = self._page_columns(work, group)
@@ -319,5 +327,7 @@ class Allocator:
             self._copy_on_write(
                 work.live, group, table.columns, self._hit(work) // group.block_tokens
             )
+        # Loaded pages that lie before the window of the first chunk are never read.
+        table.columns += [NULL_BLOCK] * (self._page_columns(work, group) - len(table.columns))
         count = asserted_pages(work.end, len(table.columns), group.block_tokens)
         self._append_pages(work.live, group, table, count)

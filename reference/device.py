@@ -5,7 +5,7 @@ first. A prefill chunk leaves the state after its end in the running column; a d
 the state after its j-th token in running + j, and after sampling copies a crossed boundary's state
 to the boundary's own column."""
 
-from truehit.reference.allocate import PendingCopy
+from truehit.reference.allocate import PendingCopy, first_in_window
 from truehit.reference.live import Chunk, Live, StateTable
 from truehit.reference.pool import NULL_BLOCK
 from truehit.reference.record import Recorder
@@ -44,9 +44,12 @@ class Device:
                     first = 0
                 case Kind.CIRCULAR_BUFFER:
                     continue
-                case Kind.FULL_ATTENTION | Kind.SLIDING_WINDOW:
+                case Kind.FULL_ATTENTION:
                     column, blocks = self._pages(live, group, start, end)
                     first = start
+                case Kind.SLIDING_WINDOW:
+                    first = max(start, first_in_window(end, group) * group.block_tokens)
+                    column, blocks = self._pages(live, group, first, end)
             order = recorder.next_order()
             recorder.emit(
                 Transfer(recorder.step, order, live.name, group.name, column, blocks, first, end)

@@ -115,12 +115,7 @@ HISTORIC: tuple[RuleSet, ...] = (
     RuleSet("margin-state-block", keep=Keep.BOUNDARY_AND_STATE_BLOCK),
     RuleSet("margin-own-bit", keep=Keep.BOUNDARY_AND_OWN_BIT),
     RuleSet("seed-minimum-block", seed=Seed.MINIMUM_BLOCK),
-    RuleSet(
-        "pruned-lookup",
-        split=Split.ALIGNED_BELOW_LAST,
-        back_off=BackOff.ONE_BLOCK,
-        candidate=Candidate.PRUNED,
-    ),
+    RuleSet("pruned-lookup", candidate=Candidate.PRUNED),
     RuleSet("drop-every-retry", drop_rule=DropRule.EVERY_RETRY),
     RuleSet("raised-candidate", candidate=Candidate.RAISED),
     RuleSet("schedule-time-keys", visibility=Visibility.SCHEDULE),

@@ -192,6 +192,13 @@ class Geometry:
         copies = max(1, earlier) if self.fine_hits else 0
         return 2 + self.drafts + earlier + per_step * self.steps_in_flight + copies
 
+    def window_peak_blocks(self, group: Group) -> int:
+        """Pages one running request may hold in a sliding window: the window, and what the steps
+        that are not yet known complete have added."""
+        step_tokens = max(self.largest_chunk_tokens, 1 + self.drafts)
+        span_tokens = (group.window_tokens or 1) - 1 + self.steps_in_flight * step_tokens
+        return ceil_div(span_tokens, group.block_tokens) + 1
+
     def request_blocks(self, total_tokens: int) -> int:
         """The most blocks a request of `total_tokens` (prompt and output) holds at one time."""
         total = 0
@@ -206,5 +213,6 @@ class Geometry:
                     total += ceil_div(reached_tokens, group.block_tokens)
                     total += 1 if self.fine_hits else 0
                 case Kind.SLIDING_WINDOW:
-                    total += ceil_div(reached_tokens, group.block_tokens)
+                    pages = ceil_div(reached_tokens, group.block_tokens)
+                    total += min(pages, self.window_peak_blocks(group))
         return total

@@ -33,7 +33,8 @@ class GeometryFacts:
 
 def facts(geometry: Geometry) -> GeometryFacts:
     """The sheet of a geometry that `geometry_checks.check` accepts."""
-    growing = [g.block_tokens for g in geometry.attention_groups]
+    full = Kind.FULL_ATTENTION
+    growing = [g.block_tokens for g in geometry.groups if g.kind is full]
     segment = lcm(*growing)
     grid = geometry.grid_tokens
     return GeometryFacts(
@@ -69,4 +70,7 @@ def _fixed_blocks(geometry: Geometry) -> int:
     circular = sum(1 for g in geometry.groups if g.kind is Kind.CIRCULAR_BUFFER)
     full = sum(1 for g in geometry.groups if g.kind is Kind.FULL_ATTENTION)
     copies = full if geometry.fine_hits else 0
-    return circular + copies + len(geometry.state_groups) * geometry.state_peak_blocks()
+    windows = sum(
+        geometry.window_peak_blocks(g) for g in geometry.groups if g.kind is Kind.SLIDING_WINDOW
+    )
+    return circular + copies + windows + len(geometry.state_groups) * geometry.state_peak_blocks()

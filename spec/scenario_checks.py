@@ -46,6 +46,10 @@ def _names(scenario: Scenario) -> Iterator[ScenarioError]:
 def _numbers(scenario: Scenario) -> Iterator[ScenarioError]:
     for index, budget in enumerate(scenario.budgets):
         yield from _at_least(f"budgets[{index}]", budget, 1)
+        most = scenario.geometry.budget_tokens
+        if budget > most:
+            sentence = f"is {budget}, above budget_tokens {most}; {most} works"
+            yield ScenarioError(f"budgets[{index}]", sentence)
     if scenario.encoder_budget_tokens is not None:
         yield from _at_least("encoder_budget_tokens", scenario.encoder_budget_tokens, 1)
     yield from _at_least("max_steps", scenario.max_steps, 1)

@@ -35,7 +35,7 @@ from truehit.reference.ruleset import DEFAULT, HISTORIC
 
 SCHEMA = Path(__file__).resolve().parents[1] / "docs" / "record.schema.json"
 COVERING_SETS = 81
-HISTORIC_RUNS = 40
+HISTORIC_RUNS = 162
 SPLITTER = """
 class Scheduler:
     def _mamba_block_aligned_split(self, request, num_new_tokens, num_new_local_computed_tokens=0):
@@ -175,7 +175,7 @@ def regression_breaks_the_default(gathered: Gathered) -> None:
 
 def historic_set_is_never_broken(gathered: Gathered) -> None:
     (part,) = gathered.sweeps["scratch-left"]
-    gathered.sweeps["scratch-left"] = [replace(part, laws=())]
+    gathered.sweeps["scratch-left"] = [replace(part, laws=(), shown=0)]
 
 
 def historic_set_was_not_drawn(gathered: Gathered) -> None:
@@ -250,8 +250,8 @@ REFUTED: list[tuple[Spoil, str]] = [
         regression_breaks_the_default,
         f"regression {TARGETS[0].rules}: it no longer tells the rules apart",
     ),
-    (historic_set_is_never_broken, "sweep scratch-left: no law was broken in any run"),
-    (historic_set_was_not_drawn, "sweep scratch-left: no law was broken in any run"),
+    (historic_set_is_never_broken, "sweep scratch-left: its defect showed in no run"),
+    (historic_set_was_not_drawn, "sweep scratch-left: its defect showed in no run"),
     (default_breaks_a_law, "sweep default: seed at seed 7: request r1: resumes at 6"),
     (pair_was_not_drawn, "sweep: 1 pairs were not drawn"),
     (readings_differ, f"agreement {AGREEMENTS[0]}: 2 of"),

@@ -16,6 +16,13 @@ def read() -> dict[str, str]:
     return found
 
 
+def solver_version() -> str:
+    """The version that gave the recorded answers; *none* before anything was recorded."""
+    if not FILE.is_file():
+        return "none"
+    return str(json.loads(FILE.read_text(encoding="utf-8"))["version"])
+
+
 def write(version: str, answers: dict[str, str]) -> None:
     """Replace the record."""
     FILE.parent.mkdir(exist_ok=True)

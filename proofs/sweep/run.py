@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 
-from truehit.proofs.regress.judged import judged
+from truehit.proofs.regress.judged import first_of, judged
 from truehit.proofs.regress.targets import TARGETS
 from truehit.proofs.sweep.draw import draw
 from truehit.proofs.sweep.features import Feature, all_pairs, covering_sets
@@ -30,7 +30,8 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Counts of a sweep. `laws`: runs in which a law was broken; `first`: the first few."""
+    """Counts of a sweep. `laws`: runs in which a law was broken; `shown`: runs that show the rule
+    set's own defect, in the words of its target; `first`: the first few broken runs."""
 
     rules: str
     runs: int
@@ -38,13 +39,9 @@ class Sweep:
     events: int
     open_runs: int
     laws: tuple[tuple[str, int], ...]
+    shown: int
     pairs: frozenset[frozenset[str]]
     first: tuple[Broken, ...]
-
-    @property
-    def broken_runs(self) -> int:
-        """Runs in which the most broken law was broken; 0: none was."""
-        return max((count for _, count in self.laws), default=0)
 
 
 def feature_sets(rules: str) -> list[frozenset[Feature]]:
@@ -62,7 +59,8 @@ def sweep(rules: str, first_seed: int, runs: int) -> Sweep:
     laws: Counter[str] = Counter()
     pairs: set[frozenset[str]] = set()
     first: list[Broken] = []
-    steps = events = opened = 0
+    steps = events = opened = shown = 0
+    targets = [target for target in TARGETS if target.rules == rules]
     for seed in range(first_seed, first_seed + runs):
         features = sets[seed % len(sets)]
         result, verdict = judged(draw(seed, features), rules)
@@ -72,11 +70,12 @@ def sweep(rules: str, first_seed: int, runs: int) -> Sweep:
         pairs.update(frozenset(pair) for pair in combinations(sorted(features), 2))
         by_law = {violation.law: violation for violation in reversed(verdict.violations)}
         laws.update(by_law.keys())
+        shown += any(first_of(verdict, t.law, t.saying) is not None for t in targets)
         for law, violation in by_law.items():
             if len(first) < 5:
                 first.append(Broken(seed, tuple(sorted(features)), law, violation.sentence))
     ranked = tuple(laws.most_common())
-    return Sweep(rules, runs, steps, events, opened, ranked, frozenset(pairs), tuple(first))
+    return Sweep(rules, runs, steps, events, opened, ranked, shown, frozenset(pairs), tuple(first))
 
 
 def merged(parts: list[Sweep]) -> Sweep:
@@ -91,6 +90,7 @@ def merged(parts: list[Sweep]) -> Sweep:
         events=sum(p.events for p in parts),
         open_runs=sum(p.open_runs for p in parts),
         laws=tuple(laws.most_common()),
+        shown=sum(p.shown for p in parts),
         pairs=frozenset().union(*(p.pairs for p in parts)),
         first=tuple(broken for p in parts for broken in p.first)[:5],
     )

@@ -40,6 +40,8 @@ def test_an_unknown_obligation_names_the_nearest(cli: Cli) -> None:
     [
         (("--source", "vllm=0.33.0"), "not a folder"),
         (("--source", "vllm=="), "names no release"),
+        (("--source", "numpy==1.0"), "or the path of a checkout works"),
+        (("--source", ""), "or the path of a checkout works"),
         (("--source", "docs", "--only", "commit-order"), "works without --source"),
     ],
 )
@@ -110,3 +112,17 @@ def test_a_sweep_holds_by_default_and_is_refuted_under_a_historic_set(cli: Cli) 
     assert broken.code == Exit.REFUTED
     assert broken.data["laws"]["joint"] > 0
     assert broken.data["first"][0]["sentence"]
+
+
+def test_what_cannot_be_written_is_known_before_the_work(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("here", "utf-8")
+    for arguments in (
+        ("verify", "--json", str(file / "record.json")),
+        ("verify", "--json", str(tmp_path / "missing" / "record.json")),
+        ("regress", "--folder", str(file)),
+    ):
+        said = cli(*arguments)
+        assert said.code == Exit.BAD_INPUT
+        assert len(said.err.strip().splitlines()) == 1
+        assert "works" in said.err

@@ -27,7 +27,7 @@ AT_MOST = {
     "margin-state-block": (2, 6, 11),
     "margin-own-bit": (2, 4, 9),
     "seed-minimum-block": (2, 2, 19),
-    "pruned-lookup": (3, 6, 29),
+    "pruned-lookup": (2, 3, 5),
     "drop-every-retry": (3, 5, 35),
     "raised-candidate": (2, 2, 9),
     "schedule-time-keys": (2, 2, 17),

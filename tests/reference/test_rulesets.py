@@ -28,7 +28,7 @@ OWN_FIELDS = {
     "margin-state-block": {"keep"},
     "margin-own-bit": {"keep"},
     "seed-minimum-block": {"seed"},
-    "pruned-lookup": {"split", "back_off", "candidate"},
+    "pruned-lookup": {"candidate"},
     "drop-every-retry": {"drop_rule"},
     "raised-candidate": {"candidate"},
     "schedule-time-keys": {"visibility"},

@@ -149,3 +149,27 @@ def test_a_window_holds_no_more_pages_than_it_sees_while_decoding() -> None:
         held -= set(range(change.column, change.column + change.count))
         at_end[change.step] = len(held)
     assert max(at_end.values()) == 3
+
+
+def test_a_long_request_fits_a_pool_that_holds_its_window() -> None:
+    """400 tokens through a window of 8: the reservation counts the window and one chunk."""
+    window = Group("window", Kind.SLIDING_WINDOW, 4, window_tokens=8)
+    state = Group("state", Kind.RECURRENT_STATE, 4)
+    geometry = Geometry((window, state), 4, budget_tokens=8, pool_blocks=10)
+    result = lawful(scenario(geometry, [request("r", "doc:400")]))
+    assert [served.ended for served in result.served] == ["finish"]
+    assert geometry.request_blocks(401) == geometry.request_blocks(4_000) <= 9
+    too_small = replace(geometry, pool_blocks=geometry.request_blocks(401))
+    refused = lawful(scenario(too_small, [request("r", "doc:400")]))
+    assert [served.ended for served in refused.served] == ["refused"]
+
+
+def test_loaded_pages_before_the_window_are_not_held() -> None:
+    """300 tokens come from outside; the next token reads 8 of them."""
+    window = Group("window", Kind.SLIDING_WINDOW, 4, window_tokens=8)
+    state = Group("state", Kind.RECURRENT_STATE, 4)
+    geometry = Geometry((window, state), 4, budget_tokens=8, pool_blocks=10)
+    loaded = replace(request("r", "doc:320"), external_tokens=300)
+    result = lawful(scenario(geometry, [loaded]))
+    assert [served.ended for served in result.served] == ["finish"]
+    assert [served.hit for served in result.served] == [300]

@@ -35,3 +35,7 @@ def test_minimum_block_grid_breaks_provenance() -> None:
 def test_default_holds() -> None:
     assert judged_text(SCENARIO, "default").violations == ()
 
+
+def test_stop_from_misaligned_holds() -> None:
+    assert judged_text(SCENARIO, "stop-from-misaligned").violations == ()
+

@@ -90,10 +90,12 @@ def test_the_sheet_agrees_with_the_geometry(geometry: Geometry) -> None:
     assert 1 + geometry.request_blocks(largest) <= geometry.pool_blocks
     if largest < geometry.max_model_tokens:
         assert 1 + geometry.request_blocks(largest + 1) > geometry.pool_blocks
-    grown = geometry.request_blocks(10 + sheet.segment_tokens) - geometry.request_blocks(10)
+    # Long enough that every sliding window holds all it ever holds.
+    segments = 1_000_000
+    whole = segments * sheet.segment_tokens - geometry.drafts * geometry.steps_in_flight
+    assert geometry.request_blocks(whole) == sheet.fixed_blocks + segments * sheet.segment_blocks
+    grown = geometry.request_blocks(whole + sheet.segment_tokens) - geometry.request_blocks(whole)
     assert grown == sheet.segment_blocks
-    whole = 3 * sheet.segment_tokens - geometry.drafts * geometry.steps_in_flight
-    assert geometry.request_blocks(whole) == sheet.fixed_blocks + 3 * sheet.segment_blocks
     smallest = sheet.smallest_hit_prompt_tokens
     if smallest is None:
         assert legal(geometry, geometry.max_model_tokens) == 0

@@ -142,6 +142,10 @@ MEANING: list[tuple[dict[str, Any], str]] = [
     (scenario(request(segments=["doc:0"])), "requests[r1].segments[0]: is 0; 1 works"),
     (scenario(request(output_tokens=0)), "requests[r1].output_tokens: is 0; 1 works"),
     (scenario(request(shares=[5, 0])), "requests[r1].shares[1]: is 0; 1 works"),
+    (
+        scenario(budgets=[8192, 8193]),
+        "budgets[1]: is 8193, above budget_tokens 8192; 8192 works",
+    ),
     (scenario(request(accepted=[-1])), "requests[r1].accepted[0]: is -1; 0 works"),
     (scenario(request(accepted=[0, 3])), "requests[r1].accepted[1]: is 3 of 2 drafts; 2 works"),
     (scenario(request(external_tokens=-1)), "requests[r1].external_tokens: is -1; 0 works"),

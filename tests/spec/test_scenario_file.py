@@ -142,12 +142,14 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         st.builds(ResetCache, step),
         st.builds(Pressure, step, st.integers(1, 30), st.integers(1, 3)),
     )
+    geometry = draw(geometries())
+    budgets = st.lists(st.integers(1, geometry.budget_tokens), max_size=3)
     return Scenario(
         name=draw(st.text(max_size=9)),
-        geometry=draw(geometries()),
+        geometry=geometry,
         requests=tuple(members),
         actions=tuple(draw(st.lists(actions, max_size=3))),
-        budgets=tuple(draw(st.lists(st.integers(1, 99), max_size=3))),
+        budgets=tuple(draw(budgets)),
         policy=draw(st.sampled_from(Policy)),
         encoder_budget_tokens=draw(st.none() | st.integers(1, 99)),
         rules=draw(st.sampled_from(["default", "release"])),

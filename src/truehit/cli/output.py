@@ -120,4 +120,6 @@ def json_target(out: Path | None, as_json: bool) -> Path | None:
         raise InputError(f"'{out}' is one argument too many; --json {out} writes the verdict there")
     if out.suffix != ".json":
         raise InputError(f"--json writes to a file that ends in .json, not to '{out}'")
+    if not out.parent.is_dir():
+        raise InputError(f"{out}: no such folder; a file in an existing folder works")
     return out

@@ -88,16 +88,18 @@ def _subject(source: str, fail_on: str, as_json: bool, target: Path | None) -> E
     from truehit.cli.judging import classes_of
     from truehit.cli.output import console, write_json
     from truehit.proofs.lift import Unsupported
-    from truehit.proofs.releases import judge
+    from truehit.proofs.releases import RELEASES, judge
     from truehit.proofs.sources import SourceError, open_path, open_release
     from truehit.proofs.verify import release_record
 
     classes = {str(name) for name in classes_of(fail_on)}
+    if not source or ("==" in source and not source.startswith("vllm==")):
+        raise InputError(f"--source '{source}': {RELEASES[-1]} or the path of a checkout works")
     try:
         tree = open_release(source) if "==" in source else open_path(source)
         report = judge(tree, source)
     except (SourceError, Unsupported) as error:
-        raise InputError(f"--source {source}: {error}") from error
+        raise InputError(f"--source {source}: {error}; {RELEASES[-1]} works") from error
     found = release_record(report)
     if as_json:
         write_json({"releases": [found.model_dump(mode="json")]}, target)

@@ -27,7 +27,14 @@ def command(
 ) -> Exit:
     """Write missing counterexamples as tests, and check that committed ones tell the rules
     apart."""
-    from truehit.cli.output import console, json_target, print_line, print_paragraph, write_json
+    from truehit.cli.output import (
+        console,
+        json_target,
+        print_line,
+        print_paragraph,
+        unwritable,
+        write_json,
+    )
     from truehit.cli.progress import Steps
     from truehit.proofs.places import regressions
     from truehit.proofs.regress.keep import keep
@@ -41,6 +48,10 @@ def command(
             raise unknown_name("rule set", name, known)
     target_file = json_target(out, as_json)
     where = folder or regressions()
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(where, error) from error
     found = []
     with Steps("regress") as steps:
         for number, name in enumerate(wanted, 1):

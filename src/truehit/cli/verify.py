@@ -1,12 +1,14 @@
 """`verify`: truehit checks itself, and prints what was proved, refuted, computed again and read."""
 
 import os
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
+from truehit.cli.errors import InputError
 from truehit.cli.exits import Exit
 from truehit.cli.options import AsJson, Out
 
@@ -31,9 +33,8 @@ def command(
     from truehit.proofs.verify import verify
 
     target = json_target(out, as_json)
-    if target is not None:
-        # A record that cannot be written should be known before the minutes, not after.
-        target.parent.mkdir(parents=True, exist_ok=True)
+    if full and find_spec("cvc5") is None:
+        raise InputError("--full asks cvc5, which is missing; pip install 'truehit[solvers]' works")
     with Steps("verify") as steps:
         found = verify(full, jobs, steps.advance)
     if as_json:

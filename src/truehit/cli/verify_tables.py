@@ -52,8 +52,8 @@ def print_rulesets(screen: Console, found: Record) -> None:
         screen,
         f"Drawn runs: {sweep.runs:,} ({sweep.steps:,} steps, {sweep.events:,} events); "
         f"{sweep.pairs_covered} of {sweep.pairs} pairs of features; laws broken by the default "
-        f"rules: {sweep.default_violations}; every historic set is broken in "
-        f"{min(sweep.refuted.values(), default=0)} runs or more.",
+        f"rules: {sweep.default_violations}; every historic set shows its "
+        f"defect in {min(sweep.refuted.values(), default=0)} runs or more.",
     )
 
 

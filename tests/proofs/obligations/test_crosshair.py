@@ -38,7 +38,17 @@ def states(name: str) -> set[MessageType]:
 
 
 @pytest.mark.parametrize(
-    "name", ["chunk_suits_table", "chunk_passes_nothing", "plan_owns", "seed_is_the_column"]
+    "name",
+    [
+        "chunk_suits_table",
+        "chunk_passes_nothing",
+        "plan_owns",
+        "seed_is_the_column",
+        "resume_is_aligned",
+        "margin_lies_below",
+        "pages_are_exact",
+        "key_is_read_after_its_write",
+    ],
 )
 def test_contract_is_confirmed(name: str) -> None:
     assert states(name) == {MessageType.CONFIRMED}

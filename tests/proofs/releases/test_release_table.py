@@ -61,7 +61,7 @@ def test_the_managers_checkpoint_predicate_agrees_with_cpython(released: Subject
     reading = released.read(Sizes(grid=8, read_grid=8, unit=2))
     generator = random.Random(3)
     exported = []
-    for _ in range(1000):
+    for _ in range(2000):
         start, offered = 2 * generator.randrange(12), generator.randint(1, 30)
         total = start + offered + generator.randrange(2)
         model: dict[str, int | bool] = {
@@ -73,12 +73,12 @@ def test_the_managers_checkpoint_predicate_agrees_with_cpython(released: Subject
         lifted = concrete(reading.domain, model, reading.words["exported"])
         assert lifted == released.run(inputs_of(reading, model)).exported
         exported.append(lifted)
-    assert 100 < sum(exported) < 900
+    assert 200 < sum(exported) < 1800
 
 
 @pytest.mark.parametrize("released", RELEASES, indirect=True)
 def test_the_lifted_splitter_agrees_with_cpython(released: Subject) -> None:
-    scopes: tuple[tuple[Scope, int], ...] = ((EVERYWHERE, 400), (EQUAL, 2000), (UNEQUAL, 2000))
+    scopes: tuple[tuple[Scope, int], ...] = ((EVERYWHERE, 2000), (EQUAL, 2000), (UNEQUAL, 2000))
     for scope, samples in scopes:
         reading: Reading = released.read(scope)
         splitter = extract(released.tree, SPLITTER)
