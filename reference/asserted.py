@@ -1,7 +1,8 @@
-"""The goals that are proved of our rules, asserted at every call the oracle makes of them.
+"""Goals that are proved of our rules, asserted where the oracle calls them.
 
-The same predicates are the goals of the obligations and what the laws are made of. Only our own
-rules pass through here: a historic value is kept because it breaks them."""
+The same predicates are the goals of the obligations, and some laws are made of them. Only our own
+rules pass through here: a historic value is kept because it breaks them. A rule whose goal speaks
+of several calls at once (uniqueness, induction) is judged by the laws instead. """
 
 from truehit.reference.rules import admit, lookup, plan, retain, seed, split, visible
 from truehit.spec.predicates import admit as admit_goals

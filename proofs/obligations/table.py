@@ -25,7 +25,6 @@ IN_BLOCKS = dict.fromkeys(
     ("length", "scratch", "drafts", "column", "running", "source", "new_length"), "grid"
 )
 GRIDS = Encoding("all state blocks", ("grid",), counted=IN_BLOCKS)
-MINIMA = Encoding("minimum block | grid", ("minimum_block", "grid"), counted=IN_BLOCKS)
 RUNNING = Step(("running",), running_column, {"end_tokens": "end", "grid_tokens": "grid"})
 
 
