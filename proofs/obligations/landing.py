@@ -12,7 +12,17 @@ from truehit.spec.units import floor_to
 
 NO_DROP = {"drop": 0, "other_drop": 0}
 ONE_UNIT = dict.fromkeys(("alignment", "unit", "other_unit", "state_block"), "unit")
-UNEQUAL = ((816, 1648), (4, 1568), (6, 16), (8, 12), (4, 6))
+NAMED_PAIRS = ((816, 1648), (4, 1568), (6, 16))
+WIDEST_OF_THE_SWEEP = 12
+"""Every shape of two blocks of which neither divides the other (lcm twice, three, four times one of
+them) is among those up to 12; the named pairs are larger."""
+SWEEP = tuple(
+    (one, other)
+    for one in range(4, WIDEST_OF_THE_SWEEP + 1, 2)
+    for other in range(4, WIDEST_OF_THE_SWEEP + 1, 2)
+    if one % other and other % one
+)
+UNEQUAL = (*NAMED_PAIRS, *SWEEP)
 
 
 def drops(words: str, chain: tuple[str, ...], sizes: dict[str, str], other: str) -> list[Encoding]:
@@ -55,8 +65,9 @@ ENCODINGS = (
 )
 DOMAIN = (
     "all lengths; all equal blocks and all fine units, all blocks of which one divides the "
-    "other, and 816/1648, 4/1568, 6/16, 8/12, 4/6; coarse or fine with every key present; no drop "
-    "with any lookahead, drop of one group or of both, clamped or with margin"
+    "other, 816/1648, 4/1568, 6/16, and all even pairs up to 12 that do not divide; coarse, or "
+    "fine with every key present; no drop with any lookahead, drop of one group or of both, "
+    "clamped or with margin"
 )
 DROPPING = ENCODINGS[1]
 PAIR = unequal(6, 16)[1]
