@@ -42,13 +42,9 @@ def geometries(draw: st.DrawFn) -> Geometry:
     drop = draw(DROPS)
     dropping = isinstance(drop, BlockDrop)
     blocks = draw(st.lists(BLOCKS, min_size=1, max_size=2))
+    drafted = draw(st.sampled_from([{0, 1}, {0}, {len(blocks) - 1}])) if dropping else set()
     groups = tuple(
-        Group(
-            f"attention-{index}",
-            Kind.FULL_ATTENTION,
-            block,
-            drafted=dropping and (index == 0 or draw(st.booleans())),
-        )
+        Group(f"attention-{index}", Kind.FULL_ATTENTION, block, drafted=index in drafted)
         for index, block in enumerate(blocks)
     )
     state = Group("state", Kind.RECURRENT_STATE, draw(BLOCKS))
@@ -89,6 +85,9 @@ def landing(geometry: Geometry, shared: int, total: int) -> Values:
 
 EQUAL = tuple(Group(name, Kind.FULL_ATTENTION, 4, drafted=True) for name in ("one", "two"))
 STATE = Group("state", Kind.RECURRENT_STATE, 4)
+NARROW = Group("narrow", Kind.FULL_ATTENTION, 2, drafted=True)
+WIDE = Group("wide", Kind.FULL_ATTENTION, 6, drafted=True)
+NARROW_STATE = Group("state", Kind.RECURRENT_STATE, 2)
 
 
 @settings(max_examples=300, derandomize=True, deadline=None)
@@ -102,6 +101,8 @@ STATE = Group("state", Kind.RECURRENT_STATE, 4)
 @example(Geometry((*EQUAL, STATE), 4, drop=CLAMPED), 16, 0, 0)
 @example(Geometry((*EQUAL, STATE), 4, drop=CLAMPED), 16, 0, 5)
 @example(Geometry((*EQUAL, STATE), 4, drop=Lookahead(3)), 16, 1, 5)
+@example(Geometry((NARROW, WIDE, NARROW_STATE), 2, drop=CLAMPED), 14, 0, 5)
+@example(Geometry((WIDE, NARROW, NARROW_STATE), 2, drop=CLAMPED), 14, 0, 5)
 def test_landing_is_the_offer_of_the_oracle(
     geometry: Geometry, prompt: int, part: int, tail: int
 ) -> None:
