@@ -2,7 +2,7 @@
 
 The same predicates are the goals of the obligations, and some laws are made of them. Only our own
 rules pass through here: a historic value is kept because it breaks them. A rule whose goal speaks
-of several calls at once (uniqueness, induction) is judged by the laws instead. """
+of several calls at once (uniqueness, induction) is judged by the laws instead."""
 
 from truehit.reference.rules import admit, lookup, plan, retain, seed, split, visible
 from truehit.spec.predicates import admit as admit_goals
