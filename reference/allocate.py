@@ -84,6 +84,19 @@ class Allocator:
                     total += self._need_pages(work, group)
         return total
 
+    def kept_alone(self, live: Live) -> int:
+        """Blocks that count towards the request's own reservation: pages of full attention, which
+        it keeps to its end, and what nobody shares. When one reader gives a shared state or window
+        page back nothing becomes free, and that reader may take another block."""
+        total = 0
+        for group in self._geometry.groups:
+            table = live.states.get(group.name) or live.pages.get(group.name)
+            columns = [block for block in table.columns if block] if table else []
+            if group.kind in (Kind.RECURRENT_STATE, Kind.SLIDING_WINDOW):
+                columns = [block for block in columns if self._pool.references(block) == 1]
+            total += len(columns)
+        return total
+
     def _hit(self, work: Work) -> int:
         return work.found.hit if work.found else 0
 

@@ -117,13 +117,6 @@ class Live:
     def rank(self) -> tuple[int, int]:
         return (self.request.priority, self.order)
 
-    def held_blocks(self) -> int:
-        """Columns with a block in all groups."""
-        tables = [t.columns for t in self.states.values()] + [
-            t.columns for t in self.pages.values()
-        ]
-        return sum(1 for columns in tables for block in columns if block)
-
     def reset_tables(self) -> None:
         """A residency ends: nothing is computed any more."""
         self.states.clear()

@@ -240,7 +240,8 @@ class Engine:
 
     def _owed(self, live: Live) -> int:
         """What an admitted request may still take under its reservation."""
-        return self.geometry.request_blocks(live.request.total_tokens) - live.held_blocks()
+        most = self.geometry.request_blocks(live.request.total_tokens)
+        return most - self.allocator.kept_alone(live)
 
     def _book(self, live: Live, work: Work, offer: Offer) -> None:
         step, recorder = self.recorder.step, self.recorder

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from truehit.reference.rules.admit import AdmitQuery, fits_now, fits_to_the_end
-from truehit.spec.geometry import Geometry, ReachOnly
+from truehit.spec.geometry import Geometry, Group, Kind, ReachOnly
 from truehit.spec.scenario import AtStep, EncoderItem, Fail, Policy, Request, Scenario
 from truehit.spec.trace import Cut, End, Lookup, Publish, Schedule, Write
 
@@ -173,6 +173,26 @@ def test_with_reservation_nobody_is_ever_preempted() -> None:
         assert {why for name in "abcd" for why in ends(with_reservation, name)} == {"finish"}
     without = lawful(scenario(small_pool(12, 64), family))
     assert "preempt" in {why for name in "abcd" for why in ends(without, name)}
+
+
+@pytest.mark.parametrize("state_groups", [1, 2])
+@pytest.mark.parametrize("prompt", [17, 25])
+def test_a_shared_state_counts_towards_nobodys_reservation(prompt: int, state_groups: int) -> None:
+    """`b` adopts the state that `a` is about to give back: that frees nothing, and `a` takes
+    another. The promise made to `c` in the same step has to leave room for it."""
+    one = hybrid(8)
+    more = tuple(Group(f"state-{n}", Kind.RECURRENT_STATE, 8) for n in range(1, state_groups))
+    for blocks in range(14, 26):
+        geometry = replace(
+            one, groups=(*one.groups, *more), pool_blocks=blocks, long_prefill_threshold_tokens=8
+        )
+        family = (
+            request("a", f"doc:{prompt}", output=10),
+            request("b", "doc:8", "x:10", arrival=AtStep(1), output=3),
+            request("c", "y:10", arrival=AtStep(1), output=3),
+        )
+        result = lawful(scenario(geometry, family))
+        assert {why for name in "abc" for why in ends(result, name)} == {"finish"}
 
 
 @pytest.mark.parametrize(
