@@ -38,7 +38,7 @@ def test_a_folder_that_is_not_there() -> None:
         open_path("no/such/folder")
 
 
-@pytest.mark.parametrize("text", ["vllm", "vllm>=0.3", "--index-url==x", "vllm==0.1 extra", ""])
+@pytest.mark.parametrize("text", ["vllm", "vllm>=0.3", "--no-deps==x", "vllm==0.1 extra", ""])
 def test_what_names_no_release(text: str) -> None:
     with pytest.raises(SourceError, match="write for example"):
         open_release(text)
