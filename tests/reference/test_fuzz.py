@@ -204,7 +204,7 @@ def actions(names: list[str]) -> st.SearchStrategy[tuple[Action, ...]]:
 @settings(PROFILE)
 @given(st.data())
 def test_scenarios_of_any_shape_hold(data: st.DataObject) -> None:
-    geometry = data.draw(geometries())
+    geometry = data.draw(geometries().filter(is_possible))
     requests = data.draw(request_lists(geometry))
     names = [request.name for request in requests]
     step_tokens = st.integers(1, min(30, geometry.budget_tokens))
