@@ -1,0 +1,218 @@
+"""The engine for serving: submit token ids, schedule a step, commit its results.
+
+    engine = Engine(geometry)
+    request = engine.submit(token_ids, output_tokens=200, salt="tenant-7")
+    batch = engine.schedule()
+    ...                                  # run batch.starts .. batch.ends on the device
+    finished = engine.commit(sampled_tokens, counts)
+
+Every operation either happens or raises `Refused` and leaves the engine as it was. With several
+steps in flight, `schedule` may be called that many times before the first `commit`."""
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from truehit.engine import entry
+from truehit.engine import fields as f
+from truehit.engine.batch import Batch
+from truehit.engine.host import Arrival, Host
+from truehit.engine.memory import Int32, Int64, UInt8
+from truehit.engine.refusal import refusal_of
+from truehit.engine.refused import Refused
+from truehit.engine.rules import RULES
+from truehit.spec.geometry import Geometry
+from truehit.spec.geometry_checks import GeometryError, check
+from truehit.spec.scenario import Policy
+
+Tokens = Sequence[int] | Int32
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What a lookup finds for a waiting request. `blocks[g]`: blocks of the columns group g would
+    adopt (state groups: the one that holds the state at the hit)."""
+
+    hit_tokens: int
+    offer_tokens: int
+    blocks: tuple[Int32, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counts since the start, except the first five, which are of now."""
+
+    running: int
+    waiting: int
+    steps_in_flight: int
+    free_blocks: int
+    keyed_free_blocks: int
+    steps: int
+    submitted: int
+    published_keys: int
+    evicted_blocks: int
+
+
+def int32_of(tokens: Tokens) -> Int32:
+    """Token ids as int32. Refused when one does not fit."""
+    if isinstance(tokens, np.ndarray):
+        return tokens.astype(np.int32, copy=False)
+    try:
+        return np.frombuffer(array("i", tokens), np.int32)
+    except (OverflowError, TypeError) as error:
+        raise Refused(f"token ids: {error}; ids from 0 to {2**31 - 1} work") from None
+
+
+class Engine:
+    """One engine. `rules`: a named rule set; anything but "default" is a known defect."""
+
+    def __init__(
+        self,
+        geometry: Geometry,
+        rules: str = "default",
+        policy: Policy = Policy.FCFS,
+    ) -> None:
+        """Refused for a geometry that cannot work (see spec.geometry_checks) or unknown rules."""
+        try:
+            check(geometry)
+        except GeometryError as mistake:
+            raise Refused(str(mistake)) from mistake
+        if rules not in RULES:
+            raise Refused(f"rules: {rules!r} is not known; 'default' works")
+        self.geometry = geometry
+        self._host = Host(geometry, rules, policy)
+
+    @property
+    def host(self) -> Host:
+        """What is below: for who traces or audits."""
+        return self._host
+
+    # --- requests ---------------------------------------------------------------------------
+
+    def submit(
+        self, tokens: Tokens, *, output_tokens: int, salt: str = "", priority: int = 0
+    ) -> int:
+        """Queue a request of `tokens`, of which at most `output_tokens` more are generated; returns
+        its number. Refused when it is empty or can never be served."""
+        ids = int32_of(tokens)
+        if ids.ndim != 1 or len(ids) == 0:
+            raise Refused(f"tokens: {ids.shape} is no prompt; 1 token works")
+        if output_tokens < 1:
+            raise Refused(f"output_tokens: {output_tokens} generates nothing; 1 works")
+        message = refusal_of(self.geometry, len(ids) + output_tokens, 0, None)
+        if message is not None:
+            raise Refused(f"request {message}")
+        return self._host.submit(Arrival(ids, output_tokens, salt, priority))
+
+    def _slot(self, request: int) -> int:
+        slot = self._host.slots.get(request)
+        if slot is None:
+            known = f"one of {len(self._host.slots)} live requests works"
+            raise Refused(f"request {request} is not known or has ended; {known}")
+        return slot
+
+    def abort(self, request: int) -> None:
+        """The client gives up. Refused for an unknown request."""
+        self._slot(request)
+        self._host.end(request, f.END_ABORT)
+
+    def preempt(self, request: int) -> None:
+        """Take a running request's blocks back; it queues again. Refused unless it runs."""
+        slot = self._slot(request)
+        if self._host.core.request[slot, f.R_STATUS] != f.RUNNING:
+            raise Refused(f"request {request} is not running; a running one works")
+        self._host.end(request, f.END_PREEMPT)
+
+    def reset_cache(self) -> None:
+        """Nothing is findable any more."""
+        self._host.reset()
+
+    def find(self, request: int) -> Hit:
+        """What a waiting request would hit now. Refused unless it waits."""
+        slot = self._slot(request)
+        host, core = self._host, self._host.core
+        if core.request[slot, f.R_STATUS] != f.WAITING:
+            raise Refused(f"request {request} is running; a waiting one works")
+        hit = entry.look_up(host.handle, slot)
+        found, seek = core.found, core.seek
+        blocks = []
+        for g, kind in enumerate(core.group[:, f.G_KIND].tolist()):
+            if kind == f.STATE:
+                blocks.append(seek[g : g + 1, f.A_STATE].astype(np.int32))
+            else:
+                block = core.group[g, f.G_BLOCK]
+                blocks.append(core.match[g, : (hit + block - 1) // block])
+        return Hit(hit, int(found[f.M_OFFER]), tuple(blocks))
+
+    # --- steps ------------------------------------------------------------------------------
+
+    def schedule(self, budget_tokens: int | None = None) -> Batch:
+        """Schedule one step of at most so many tokens (default: the geometry's budget).
+        Refused when that is not positive, or too many steps are in flight."""
+        host = self._host
+        budget = self.geometry.budget_tokens if budget_tokens is None else budget_tokens
+        if budget <= 0:
+            raise Refused(f"budget_tokens: {budget} schedules nothing; 1 works")
+        depth = self.geometry.steps_in_flight
+        if len(host.in_flight) >= depth:
+            raise Refused(f"{depth} steps are in flight; committing 1 of them works")
+        slice_ = host.schedule(budget)
+        return Batch(host.core, slice_, host.in_flight[-1][1])
+
+    def commit(
+        self, tokens: Tokens, counts: Tokens | Int64, ran: Sequence[bool] | None = None
+    ) -> list[int]:
+        """The results of the oldest step in flight: `counts[i]` tokens were sampled for row i, all
+        of them in `tokens` in row order; a row that did not run is preempted. Returns the requests
+        that finished. Refused when the numbers do not belong to the step."""
+        host = self._host
+        if not host.in_flight:
+            raise Refused("no step is in flight; scheduling 1 works")
+        slice_, rows = host.in_flight[0]
+        sampled = np.asarray(counts, np.int64)
+        alive = np.ones(rows, np.uint8) if ran is None else np.asarray(ran, np.uint8)
+        ids = int32_of(tokens)
+        self._check_results(slice_, rows, sampled, alive, ids)
+        status = host.commit(sampled, alive, ids)
+        if not host.has_settled:
+            return []
+        slots = host.core.chunk[slice_, :rows, f.C_SLOT][status == f.FINISHED]
+        return [int(number) for number in host.core.request[slots, f.R_ORDER]]
+
+    def _check_results(
+        self, slice_: int, rows: int, counts: Int64, ran: UInt8, tokens: Int32
+    ) -> None:
+        if counts.shape != (rows,) or ran.shape != (rows,):
+            raise Refused(f"counts and ran: {counts.shape} and {ran.shape}; ({rows},) works")
+        row = entry.first_wrong_count(self._host.handle, slice_, counts, ran)
+        if row >= 0:
+            least, most = entry.count_bounds(self._host.handle, slice_, row, bool(ran[row]))
+            raise Refused(
+                f"counts: row {row} has {int(counts[row])} tokens; {least} to {most} work"
+            )
+        total = int(counts.sum())
+        if len(tokens) != total:
+            raise Refused(f"tokens: {len(tokens)} were given; {total} work")
+
+    def statistics(self) -> Statistics:
+        """Counts, cheap enough for every step."""
+        host, now = self._host, self._host.core.now
+        return Statistics(
+            running=int(now[f.N_RUNNING]),
+            waiting=len(host.waiting),
+            steps_in_flight=len(host.in_flight),
+            free_blocks=int(now[f.N_FREE]),
+            keyed_free_blocks=int(now[f.N_KEYED_FREE]),
+            steps=int(now[f.N_STEP]) + 1,
+            submitted=host.submitted,
+            published_keys=int(now[f.N_PUBLISHED]),
+            evicted_blocks=int(now[f.N_EVICTED]),
+        )
+
+    def table(self, request: int, group: int) -> Int32:
+        """The block table of a request in one group, int32[columns]; 0: a hole. A view."""
+        row = self._host.core.table[self._slot(request), group]
+        first, length = int(row[f.T_AT]), int(row[f.T_LENGTH])
+        return self._host.core.column[first : first + length]
