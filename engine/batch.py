@@ -94,7 +94,7 @@ class Batch:
     def table_changes(self) -> Int32:
         """(slot, group, first column, columns) of every change of a table, int32[changes, 4]; the
         blocks are in the table itself (`Engine.table`)."""
-        return self._core.update[: self._core.now[f.N_UPDATES]]
+        return self._core.update[: self._core.now[f.N_UPDATES], : f.U_IS_FRESH]
 
     @property
     def copies(self) -> Int32:

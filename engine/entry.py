@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from truehit.engine import complete, keys, lookup, pool, residency, schedule, tables
+from truehit.engine import complete, keys, lookup, pool, residency, schedule, shadow, tables
 from truehit.engine.compiled import compiled
 from truehit.engine.handle import opened
 from truehit.engine.memory import Int32, Int64, UInt8
@@ -103,3 +103,21 @@ def first_wrong_count(handle: Handle, slice_: int, counts: Int64, ran: UInt8) ->
 def count_bounds(handle: Handle, slice_: int, row: int, ran: bool) -> tuple[int, int]:
     """The fewest and the most tokens of a row."""
     return complete.count_bounds(opened(handle), slice_, row, ran)
+
+
+@compiled
+def note_schedule(handle: Handle, slice_: int, rows: int) -> None:
+    """The audit follows a step that was scheduled."""
+    shadow.note_schedule(opened(handle), slice_, rows)
+
+
+@compiled
+def replay(handle: Handle, slice_: int, rows: int, counts: Int64, ran: UInt8) -> None:
+    """The audit replays a step whose results have come."""
+    shadow.replay(opened(handle), slice_, rows, counts, ran)
+
+
+@compiled
+def check_published(handle: Handle) -> None:
+    """The audit judges the keys that were published."""
+    shadow.check_published(opened(handle))

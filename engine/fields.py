@@ -72,14 +72,16 @@ FULL, WINDOW, CIRCULAR, STATE = range(4)
     N_PAGES,
     N_SOLO,
     N_SETTLED,
+    N_TOLD,
     N_EVICTED,
     N_PUBLISHED,
     N_FIELDS,
-) = range(26)
+) = range(27)
 """N_PROMISED: the most blocks all running requests may hold. N_PAGES: pages of full attention and
 circular buffers they hold. N_SOLO: state and window blocks that exactly one table holds and nobody
 else reads. N_CURSOR: the next running request to schedule. N_SETTLED: requests that finished or
-failed in the last step that was learned. N_EVICTED and N_PUBLISHED count since the start."""
+failed in the last step that was learned. N_TOLD: keys in `told`. N_EVICTED and N_PUBLISHED count
+since the start."""
 
 (B_READERS, B_PREVIOUS, B_NEXT, B_IS_FREE, B_RECORD, B_TABLES, B_FRESH_STEP, B_FIELDS) = range(8)
 """B_READERS: reference count. B_RECORD: first of the block's keys (0: none). B_TABLES: tables of
@@ -153,8 +155,9 @@ WAITING, RUNNING, ENDED = range(3)
     C_LOADED_FROM,
     C_LOADED_TO,
     C_ENCODER,
+    C_IS_QUIET,
     C_FIELDS,
-) = range(12)
+) = range(13)
 
 (
     M_CAP,
@@ -171,10 +174,12 @@ WAITING, RUNNING, ENDED = range(3)
 """Per group of a lookup: tokens matched, columns matched, the state block at the hit, the largest
 position it can resume at alone."""
 
-(U_SLOT, U_GROUP, U_COLUMN, U_COUNT, U_FIELDS) = range(5)
+(U_SLOT, U_GROUP, U_COLUMN, U_COUNT, U_IS_FRESH, U_FIELDS) = range(6)
+(P_SLOT, P_GROUP, P_TOKENS, P_BLOCK, P_FIELDS) = range(5)
 (Y_SLOT, Y_GROUP, Y_SOURCE, Y_TARGET, Y_FIELDS) = range(5)
 (H_GROUP, H_BLOCK, H_UNTIL, H_FIELDS) = range(4)
-"""Table updates of a step, copies of a step, held sources of copies."""
+"""Table updates of a step (U_IS_FRESH: blocks just taken), keys published since somebody looked,
+copies of a step, held sources of copies."""
 
 NOTHING, SCHEDULED, PREEMPTED_ITSELF, NO_OFFER, DEFERRED, NO_ROOM = range(6)
 SKIPPED, LEARNED, FAILED, FINISHED = range(4)
@@ -207,3 +212,12 @@ SKIPPED, LEARNED, FAILED, FINISHED = range(4)
     L_MASKED,
 ) = range(13)
 END_PREEMPT, END_FINISH, END_ABORT = range(3)
+
+# The audit's.
+(S_OWNER, S_TOKENS, S_KEYED, S_FIELDS) = range(4)
+"""S_OWNER: the request that wrote last. S_TOKENS: states: tokens consumed; pages: one past the last
+entry. S_KEYED: the largest position it was published under."""
+UNWRITTEN, GARBAGE = -2, -1
+
+(V_LAW, V_OWNER, V_GROUP, V_BLOCK, V_CLAIMED, V_HELD, V_FIELDS) = range(7)
+PROVENANCE, OWNERSHIP, SEED, UNIQUENESS = range(4)

@@ -64,12 +64,26 @@ def _row_of(c: Core, slot: int, tokens: int) -> int:
 
 
 @compiled
+def _tell(c: Core, slot: int, g: int, tokens: int, block: int) -> None:
+    """An audit wants to know; what no longer fits in the list is counted and lost."""
+    at = c.now[f.N_TOLD]
+    c.now[f.N_TOLD] = at + 1
+    if at < c.told.shape[0]:
+        c.told[at, f.P_SLOT] = slot
+        c.told[at, f.P_GROUP] = g
+        c.told[at, f.P_TOKENS] = tokens
+        c.told[at, f.P_BLOCK] = block
+
+
+@compiled
 def _file(c: Core, slot: int, g: int, tokens: int, block: int, opened: int) -> int:
     """Publish one block under the key of so many tokens; 1 if it is new there."""
     row = _row_of(c, slot, tokens) if block else -1
     if row < 0 or not publish(c, g, row, block):
         return 0
     c.block[block, f.B_FRESH_STEP] = c.now[f.N_STEP] + 1
+    if c.told.shape[0]:
+        _tell(c, slot, g, tokens, block)
     if opened:
         put(c, tokens)
         put(c, block)

@@ -93,7 +93,7 @@ _data: Any = intrinsic(_pointer_at)
 def _define(position: int, name: str, dimensions: int, inner: tuple[int, ...], kind: Any) -> None:
     """Let compiled code read `c.<name>`; the constant dimensions are compiled in."""
     at = WORDS * position
-    one, two, three = at + 1, at + 2, at + 3
+    one, two, three, four = range(at + 1, at + WORDS)
     varying = dimensions - len(inner)
 
     def one_varies(core: Any) -> Any:
@@ -107,7 +107,16 @@ def _define(position: int, name: str, dimensions: int, inner: tuple[int, ...], k
         shape = (_dimension(core, one), _dimension(core, two), _dimension(core, three), *inner)
         return carray(_data(core, at), shape, kind)
 
-    body = (one_varies, two_vary, three_vary)[varying - 1]
+    def four_vary(core: Any) -> Any:
+        shape = (
+            _dimension(core, one),
+            _dimension(core, two),
+            _dimension(core, three),
+            _dimension(core, four),
+        )
+        return carray(_data(core, at), shape, kind)
+
+    body = (one_varies, two_vary, three_vary, four_vary)[varying - 1]
 
     @overload_attribute(CoreType, name)
     def read(core: Any) -> Any:

@@ -48,6 +48,19 @@ class Watch(Protocol):
         """The lookup of a waiting request was made; `host.core.found` has it."""
 
 
+class Auditor(Protocol):
+    """Who judges every step of an engine while it serves."""
+
+    def scheduled(self, slice_: int, rows: int) -> None:
+        """A step was scheduled."""
+
+    def ran(self, slice_: int, rows: int, counts: Int64, ran: UInt8) -> None:
+        """The results of a step have come and are not learned yet."""
+
+    def learned(self) -> None:
+        """Keys were published."""
+
+
 class Host:
     """One engine. `slots`: request number to slot. `waiting`: (priority, number, slot), sorted.
     `has_settled`: a request finished or failed in the last commit."""
@@ -66,6 +79,7 @@ class Host:
         self.waiting: list[tuple[int, int, int]] = []
         self.in_flight: list[tuple[int, int]] = []
         self.watch: Watch | None = None
+        self.audit: Auditor | None = None
         self.submitted = 0
         self.has_settled = False
         self._by_priority = policy is Policy.PRIORITY
@@ -232,6 +246,9 @@ class Host:
         slice_ = int(core.now[f.N_SLICE])
         self.in_flight.append((slice_, int(core.now[f.N_CHUNKS])))
         self._is_open = True
+        if self.audit is not None:
+            self.audit.scheduled(*self.in_flight[-1])
+            self.audit.learned()
         return slice_
 
     def _schedule_waiting(self) -> None:
@@ -274,6 +291,8 @@ class Host:
         """The oldest step in flight is known complete; returns what became of each of its rows."""
         slice_, rows = self.in_flight[0]
         row = 0
+        if self.audit is not None:
+            self.audit.ran(slice_, rows, counts, ran)
         while True:
             self._before()
             row = entry.learn_step(self.handle, slice_, row, rows, counts, ran, tokens)
@@ -281,6 +300,8 @@ class Host:
             if row == rows:
                 break
             self._grow_keys(self.core.record.shape[0])
+        if self.audit is not None:
+            self.audit.learned()
         del self.in_flight[0]
         status = self.core.status[:rows]
         self.has_settled = bool(self.core.now[f.N_SETTLED])

@@ -34,7 +34,16 @@ class Core(NamedTuple):
     token, key (units, 8) and extra: arenas; chain (S, 8): the digest of the last whole unit; chunk
     (D, M, C_FIELDS); chunk_block (D, M, G, 2): the tail and the export of a chunk; running (M);
     match (G, W) and seek (G, A_FIELDS), found (M_FIELDS): the last lookup; update, copy, held;
-    preempted and status (M); words (24): room for SHA-256; log: events, empty when nobody looks."""
+    told (P_FIELDS): what was published, for an audit, empty when there is none;
+    preempted and status (M); words (24): room for SHA-256; log: events, empty when nobody looks.
+
+    The rest is the audit's, empty when there is none. shadow (P, S_FIELDS): what blocks hold. place
+    (S, G, 3): first column of the states of the latest planned chunk (-1: none), its residency, how
+    many columns further the running state is; place_block (S, G, 1 + k): the blocks of those
+    columns; place_seen (S, 2): tokens replayed, residency. plan (D, M, G, 2 (1 + k)): blocks of a
+    row: its running and scratch columns, then those it may start from; plan_source (D, M, G): the
+    first column of the latter (-1: no state); plan_copy (D, G M, Y_FIELDS) and plan_copies (D).
+    finding (N, V_FIELDS) and finding_count (1)."""
 
     fixed: Int64
     group: Int64
@@ -59,12 +68,23 @@ class Core(NamedTuple):
     seek: Int64
     found: Int64
     update: Int32
+    told: Int64
     copy: Int32
     held: Int64
     preempted: Int32
     status: Int32
     words: UInt32
     log: Int64
+    shadow: Int64
+    place: Int64
+    place_block: Int32
+    place_seen: Int64
+    plan: Int32
+    plan_source: Int64
+    plan_copy: Int32
+    plan_copies: Int64
+    finding: Int64
+    finding_count: Int64
 
 
 CONSTANT_DIMENSIONS = {
@@ -81,8 +101,14 @@ CONSTANT_DIMENSIONS = {
     "chunk_block": (2,),
     "seek": (f.A_FIELDS,),
     "update": (f.U_FIELDS,),
+    "told": (f.P_FIELDS,),
     "copy": (f.Y_FIELDS,),
     "held": (f.H_FIELDS,),
+    "shadow": (f.S_FIELDS,),
+    "place": (3,),
+    "place_seen": (2,),
+    "plan_copy": (f.Y_FIELDS,),
+    "finding": (f.V_FIELDS,),
 }
 """The last dimension of an array, where it never changes."""
 
@@ -186,12 +212,23 @@ def new_core(geometry: Geometry, rules: Rules, policy: Policy, encoder_budget: i
         seek=np.zeros((groups, f.A_FIELDS), np.int64),
         found=np.zeros(f.M_FIELDS, np.int64),
         update=np.zeros((8 * groups * running, f.U_FIELDS), np.int32),
+        told=np.zeros((0, f.P_FIELDS), np.int64),
         copy=np.zeros((groups * running, f.Y_FIELDS), np.int32),
         held=np.zeros((groups * running * depth, f.H_FIELDS), np.int64),
         preempted=np.zeros(running, np.int32),
         status=np.zeros(running, np.int32),
         words=np.zeros(24, np.uint32),
         log=np.zeros(0, np.int64),
+        shadow=np.zeros((0, f.S_FIELDS), np.int64),
+        place=np.zeros((0, groups, 3), np.int64),
+        place_block=np.zeros((0, groups, 1), np.int32),
+        place_seen=np.zeros((0, 2), np.int64),
+        plan=np.zeros((0, 0, 0, 0), np.int32),
+        plan_source=np.zeros((0, 0, 0), np.int64),
+        plan_copy=np.zeros((0, 0, f.Y_FIELDS), np.int32),
+        plan_copies=np.zeros(0, np.int64),
+        finding=np.zeros((0, f.V_FIELDS), np.int64),
+        finding_count=np.zeros(1, np.int64),
     )
 
 

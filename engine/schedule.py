@@ -57,6 +57,7 @@ def _record(
     chunk[f.C_LOADED_FROM] = from_
     chunk[f.C_LOADED_TO] = to
     chunk[f.C_ENCODER] = spend(c, slot, start, end)
+    chunk[f.C_IS_QUIET] = 0
     c.request[slot, f.R_SAMPLING] += chunk[f.C_SAMPLING]
     c.request[slot, f.R_COMPUTED] = end
     c.request[slot, f.R_TURNS] += 1
@@ -184,7 +185,8 @@ def _continue(c: Core, slot: int) -> None:
     if start >= c.request[slot, f.R_PREFILL_END] and is_quiet(c, slot, start, start + offer[0]):
         log_schedule(c, slot, start, start + offer[0], offer[0], offer[1], offer[2], 0, 0)
         log_estimate(c, slot, 0)
-        _record(c, slot, start, start + offer[0], offer[1], 0, 0, 0)
+        at = _record(c, slot, start, start + offer[0], offer[1], 0, 0, 0)
+        c.chunk[c.now[f.N_SLICE], at, f.C_IS_QUIET] = 1
         return
     end, checkpoint = chunk_end(c, slot, offer[0])
     if end == start:

@@ -35,13 +35,14 @@ def _count(c: Core, slot: int, group: int, block: int, by: int) -> None:
 
 
 @compiled
-def _note(c: Core, slot: int, group: int, column: int, count: int) -> None:
+def _note(c: Core, slot: int, group: int, column: int, count: int, is_fresh: int) -> None:
     """The device's copy of the table is to be updated in these columns."""
     at = c.now[f.N_UPDATES]
     c.update[at, f.U_SLOT] = slot
     c.update[at, f.U_GROUP] = group
     c.update[at, f.U_COLUMN] = column
     c.update[at, f.U_COUNT] = count
+    c.update[at, f.U_IS_FRESH] = is_fresh
     c.now[f.N_UPDATES] = at + 1
 
 
@@ -55,7 +56,7 @@ def place_fresh(c: Core, slot: int, group: int, column: int, count: int) -> None
     for i in range(column, column + count):
         _count(c, slot, group, c.column[table[f.T_AT] + i], 1)
     table[f.T_LENGTH] = max(table[f.T_LENGTH], column + count)
-    _note(c, slot, group, column, count)
+    _note(c, slot, group, column, count, 1)
 
 
 @compiled
@@ -69,7 +70,7 @@ def adopt_block(c: Core, slot: int, group: int, column: int, block: int) -> None
 @compiled
 def adopted(c: Core, slot: int, group: int, column: int, count: int, tokens: int) -> None:
     """Say that `count` columns were adopted for a resume at `tokens`."""
-    _note(c, slot, group, column, count)
+    _note(c, slot, group, column, count, 0)
     log_columns(c, f.L_ADOPT, slot, group, column, count, tokens)
 
 
@@ -81,7 +82,7 @@ def moved(c: Core, slot: int, group: int, source: int, column: int, count: int) 
         block = c.column[at + source + i]
         c.column[at + source + i] = 0
         c.column[at + column + i] = block
-    _note(c, slot, group, column, count)
+    _note(c, slot, group, column, count, 0)
 
 
 @compiled
@@ -104,7 +105,7 @@ def copy_on_write(c: Core, slot: int, group: int, column: int) -> None:
     c.copy[copy, f.Y_SOURCE] = old
     c.copy[copy, f.Y_TARGET] = c.column[at]
     c.now[f.N_COPIES] = copy + 1
-    _note(c, slot, group, column, 1)
+    _note(c, slot, group, column, 1, 1)
     log_columns(c, f.L_COPY_ON_WRITE, slot, group, column, 1, 0)
     log_hold(c, group, old, 1)
 
