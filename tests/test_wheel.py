@@ -13,6 +13,7 @@ ROOMS = ("spec", "reference", "engine", "kernels", "proofs", "adapters", "cli")
 DATA = (
     "truehit/py.typed",
     "truehit/proofs/golden/golden.yaml",
+    "truehit/proofs/cases/data/r02_replay_boundary.yaml",
     "truehit/proofs/regress/template.py.jinja",
     "truehit/proofs/recorded/cvc5.json",
 )
