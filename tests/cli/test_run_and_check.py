@@ -23,6 +23,19 @@ SENTENCE = (
 )
 
 
+@pytest.mark.parametrize("rules", ["default", "v-post", "schedule-time-keys"])
+def test_both_engines_say_the_same(cli: Cli, crowded: Path, rules: str) -> None:
+    oracle = cli("run", crowded, "--rules", rules)
+    fast = cli("run", crowded, "--rules", rules, "--engine", "engine")
+    assert (fast.code, fast.out) == (oracle.code, oracle.out)
+
+
+def test_an_unknown_engine_is_refused(cli: Cli, crowded: Path) -> None:
+    said = cli("run", crowded, "--engine", "fast")
+    assert said.code == Exit.BAD_INPUT
+    assert said.err == "truehit: engine 'fast' is unknown; one of engine, reference works\n"
+
+
 def test_default_rules_hold(cli: Cli, crowded: Path) -> None:
     said = cli("run", crowded, "--json")
     assert said.code == Exit.HOLDS

@@ -2,8 +2,9 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from truehit.cli.errors import InputError, one_line, unknown_name
@@ -92,6 +93,43 @@ def run_file(path: Path, rules: str | None) -> Run:
     """Run a scenario file on the oracle."""
     scenario = scenario_of(path)
     return run(scenario, rules_of(rules, scenario))
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A scenario on an engine: the rule set it ran under, its trace, its steps."""
+
+    scenario: Scenario
+    rules: str
+    events: tuple[Event, ...]
+    steps: int
+
+
+def _on_reference(scenario: Scenario, rules: str) -> Played:
+    told = run(scenario, RULE_SETS[rules])
+    return Played(scenario, rules, told.events, told.steps)
+
+
+def _on_engine(scenario: Scenario, rules: str) -> Played:
+    # Loading numba takes half a second that the other engine need not pay.
+    from truehit.engine.run import run as run_fast
+
+    traced = run_fast(scenario, rules)
+    return Played(scenario, rules, traced.events, traced.steps)
+
+
+ENGINES: dict[str, Callable[[Scenario, str], Played]] = {
+    "reference": _on_reference,
+    "engine": _on_engine,
+}
+
+
+def play_file(path: Path, rules: str | None, engine: str) -> Played:
+    """Run a scenario file on a named engine."""
+    if engine not in ENGINES:
+        raise unknown_name("engine", engine, ENGINES)
+    scenario = scenario_of(path)
+    return ENGINES[engine](scenario, rules_of(rules, scenario).name)
 
 
 def write_trace(events: Iterable[Event], path: Path) -> None:
