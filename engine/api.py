@@ -9,11 +9,12 @@
 Every operation either happens or raises `Refused` and leaves the engine as it was. With several
 steps in flight, `schedule` may be called that many times before the first `commit`."""
 
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from truehit.engine import entry
 from truehit.engine import fields as f
@@ -23,6 +24,7 @@ from truehit.engine.memory import Int32, Int64, UInt8
 from truehit.engine.refusal import refusal_of
 from truehit.engine.refused import Refused
 from truehit.engine.rules import RULES
+from truehit.engine.token_list import LARGEST, int32_of_list
 from truehit.spec.geometry import Geometry
 from truehit.spec.geometry_checks import GeometryError, check
 from truehit.spec.scenario import Policy
@@ -55,14 +57,26 @@ class Statistics:
     evicted_blocks: int
 
 
+def _int32_of_array(tokens: NDArray[Any]) -> Int32:
+    if tokens.dtype == np.int32:
+        return tokens
+    if tokens.dtype.kind not in "iu":
+        raise Refused(f"token ids: an array of {tokens.dtype} has none; int32 works")
+    if tokens.size and not 0 <= int(tokens.min()) <= int(tokens.max()) <= LARGEST:
+        raise Refused(
+            f"token ids: {int(tokens.min())} to {int(tokens.max())}; ids from 0 to {LARGEST} work"
+        )
+    return tokens.astype(np.int32)
+
+
 def int32_of(tokens: Tokens) -> Int32:
     """Token ids as int32. Refused when one does not fit."""
     if isinstance(tokens, np.ndarray):
-        return tokens.astype(np.int32, copy=False)
+        return _int32_of_array(tokens)
     try:
-        return np.frombuffer(array("i", tokens), np.int32)
+        return int32_of_list(tokens)
     except (OverflowError, TypeError) as error:
-        raise Refused(f"token ids: {error}; ids from 0 to {2**31 - 1} work") from None
+        raise Refused(f"token ids: {error}; ids from 0 to {LARGEST} work") from None
 
 
 class Engine:

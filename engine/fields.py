@@ -88,7 +88,9 @@ since the start."""
 state and window groups that hold it. B_FRESH_STEP: the step, plus 1, in which it last got a key."""
 
 (K_BLOCK, K_ENTRY, K_NEXT_OF_BLOCK, K_NEXT_OF_ENTRY, K_PREVIOUS_OF_ENTRY, K_FIELDS) = range(6)
-(E_GROUP, E_FIRST, E_LAST, E_NEXT, E_FIELDS) = range(5)
+(E_GROUP, E_FIRST, E_LAST, E_NEXT) = range(4)
+E_DIGEST, E_FIELDS = 8, 16
+"""The eight words of the digest follow: an entry is one line of memory."""
 
 (
     R_STATUS,

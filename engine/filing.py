@@ -95,7 +95,7 @@ def _mask(c: Core, slot: int, g: int, tokens: int) -> None:
     """Tell who listens that a state existed here and was not kept."""
     row = _row_of(c, slot, tokens)
     if row >= 0:
-        log_key(c, f.L_MASKED, g, c.key, row)
+        log_key(c, f.L_MASKED, g, c.key, row, 0)
 
 
 @compiled

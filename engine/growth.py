@@ -60,6 +60,5 @@ def with_keys(core: Core, keys: int) -> Core:
     return core._replace(
         record=record,
         entry=grown(core.entry, rows),
-        digest=grown(core.digest, rows),
         bucket=np.zeros(1 << (2 * rows - 1).bit_length(), np.int32),
     )

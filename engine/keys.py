@@ -17,7 +17,7 @@ SPREAD = 7919
 
 @compiled
 def _bucket_of(c: Core, group: int, first_word: int) -> int:
-    return (np.int64(first_word) + group * SPREAD) & (c.bucket.shape[0] - 1)
+    return (np.int64(first_word) + np.int64(group) * SPREAD) & (c.bucket.shape[0] - 1)
 
 
 @compiled
@@ -25,7 +25,7 @@ def _is_key(c: Core, entry: int, group: int, row: int) -> bool:
     if c.entry[entry, f.E_GROUP] != group:
         return False
     for i in range(8):
-        if c.digest[entry, i] != c.key[row, i]:
+        if c.entry[entry, f.E_DIGEST + i] != c.key[row, i]:
             return False
     return True
 
@@ -61,7 +61,7 @@ def _new_entry(c: Core, group: int, row: int) -> int:
     c.entry[entry, f.E_NEXT] = c.bucket[bucket]
     c.bucket[bucket] = entry
     for i in range(8):
-        c.digest[entry, i] = c.key[row, i]
+        c.entry[entry, f.E_DIGEST + i] = c.key[row, i]
     return entry
 
 
@@ -111,8 +111,8 @@ def publish(c: Core, group: int, row: int, block: int) -> bool:
 @compiled
 def _remove_entry(c: Core, entry: int) -> None:
     """The last block of a key is gone."""
-    log_key(c, f.L_LOST, c.entry[entry, f.E_GROUP], c.digest, entry)
-    bucket = _bucket_of(c, c.entry[entry, f.E_GROUP], c.digest[entry, 0])
+    log_key(c, f.L_LOST, c.entry[entry, f.E_GROUP], c.entry, entry, f.E_DIGEST)
+    bucket = _bucket_of(c, c.entry[entry, f.E_GROUP], c.entry[entry, f.E_DIGEST])
     before, at = 0, c.bucket[bucket]
     while at != entry:
         before, at = at, c.entry[at, f.E_NEXT]
@@ -170,6 +170,6 @@ def spread_again(c: Core) -> None:
     """Put every entry into its bucket, after the buckets became more."""
     for entry in range(1, c.now[f.N_ENTRIES]):
         if c.entry[entry, f.E_FIRST] != 0:
-            bucket = _bucket_of(c, c.entry[entry, f.E_GROUP], c.digest[entry, 0])
+            bucket = _bucket_of(c, c.entry[entry, f.E_GROUP], c.entry[entry, f.E_DIGEST])
             c.entry[entry, f.E_NEXT] = c.bucket[bucket]
             c.bucket[bucket] = entry

@@ -146,12 +146,12 @@ def log_end(c: Core, slot: int, why: int) -> None:
 
 
 @compiled
-def log_key(c: Core, kind: int, group: int, digest: UInt32, row: int) -> None:
+def log_key(c: Core, kind: int, group: int, words: UInt32, row: int, first: int) -> None:
     """A key that is lost with its last block, or that a state was not kept under."""
     if not is_watched(c):
         return
     opened = begin(c, kind)
     put(c, group)
     for i in range(8):
-        put(c, digest[row, i])
+        put(c, words[row, first + i])
     close(c, opened)

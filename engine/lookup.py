@@ -29,9 +29,11 @@ def published_block(c: Core, slot: int, g: int, tokens: int) -> int:
 @compiled
 def _match_full(c: Core, slot: int, g: int, limit: int) -> int:
     """Whole pages from the start, then the longest partial one; returns the tokens matched."""
-    block_tokens, columns = c.group[g, f.G_BLOCK], 0
-    while (columns + 1) * block_tokens <= limit:
-        block = published_block(c, slot, g, (columns + 1) * block_tokens)
+    block_tokens = c.group[g, f.G_BLOCK]
+    units, row = block_tokens // c.fixed[f.F_HASH_UNIT], c.request[slot, f.R_KEYS] - 1
+    columns, most = 0, min(limit // block_tokens, c.request[slot, f.R_HASHED_UNITS] // units)
+    while columns < most:
+        block = find_block(c, g, row + (columns + 1) * units)
         if block == 0:
             break
         c.match[g, columns] = block

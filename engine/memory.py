@@ -29,8 +29,8 @@ KINDS = {
 class Core(NamedTuple):
     """All state of an engine. S slots, G groups, M running requests, D steps in flight, P blocks.
 
-    fixed (F), group (G, G_FIELDS), now (N); block (P, B_FIELDS); record (K), entry (E), digest (E,
-    8), bucket (2^n): the keys; request (S, R_FIELDS); table (S, G, T_FIELDS); column and exported,
+    fixed (F), group (G, G_FIELDS), now (N); block (P, B_FIELDS); record (K), entry (E), bucket
+    (2^n): the keys; request (S, R_FIELDS); table (S, G, T_FIELDS); column and exported,
     token, key (units, 8) and extra: arenas; chain (S, 8): the digest of the last whole unit; chunk
     (D, M, C_FIELDS); chunk_block (D, M, G, 2): the tail and the export of a chunk; running (M);
     match (G, W) and seek (G, A_FIELDS), found (M_FIELDS): the last lookup; update, copy, held;
@@ -50,8 +50,7 @@ class Core(NamedTuple):
     now: Int64
     block: Int32
     record: Int32
-    entry: Int32
-    digest: UInt32
+    entry: UInt32
     bucket: Int32
     request: Int64
     table: Int64
@@ -92,7 +91,6 @@ CONSTANT_DIMENSIONS = {
     "block": (f.B_FIELDS,),
     "record": (f.K_FIELDS,),
     "entry": (f.E_FIELDS,),
-    "digest": (8,),
     "request": (f.R_FIELDS,),
     "table": (f.T_FIELDS,),
     "key": (8,),
@@ -194,8 +192,7 @@ def new_core(geometry: Geometry, rules: Rules, policy: Policy, encoder_budget: i
         now=now,
         block=_blocks(geometry.pool_blocks),
         record=np.zeros((64, f.K_FIELDS), np.int32),
-        entry=np.zeros((64, f.E_FIELDS), np.int32),
-        digest=np.zeros((64, 8), np.uint32),
+        entry=np.zeros((64, f.E_FIELDS), np.uint32),
         bucket=np.zeros(128, np.int32),
         request=np.zeros((slots, f.R_FIELDS), np.int64),
         table=np.zeros((slots, groups, f.T_FIELDS), np.int64),

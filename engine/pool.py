@@ -84,7 +84,7 @@ def take_into(c: Core, target: Int32, at: int, count: int, group: int) -> None:
             evicted += 1
             if opened:
                 put(c, block)
-        add_readers(c, block, 1)
+        c.block[block, f.B_READERS] = 1
         target[at + i] = block
     if opened:
         if evicted:

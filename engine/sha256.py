@@ -27,25 +27,29 @@ def _extend(
 ) -> None:
     """Hash 32 bytes of parent and `count` tokens; the message is padded as the standard says."""
     total = 8 + count
-    blocks = (total + 3 + 15) // 16
     for i in range(8):
+        words[i] = parent[i]
         state[i] = INITIAL[i]
-    for block in range(blocks):
-        first = block * 16
-        for i in range(16):
-            at = first + i
-            if at < 8:
-                words[i] = parent[at]
-            elif at < total:
-                words[i] = np.uint32(tokens[start + at - 8])
-            elif at == total:
-                words[i] = np.uint32(0x80000000)
-            else:
-                words[i] = np.uint32(0)
-        if block == blocks - 1:
-            words[14] = np.uint32(total * 32 >> 32)
-            words[15] = np.uint32(total * 32 & 0xFFFFFFFF)
+    at, left, read = 8, count, start
+    while True:
+        taken = min(16 - at, left)
+        for i in range(taken):
+            words[at + i] = np.uint32(tokens[read + i])
+        at, left, read = at + taken, left - taken, read + taken
+        if at < 16:
+            break
         compress(state, words)
+        at = 0
+    for i in range(at, 16):
+        words[i] = np.uint32(0)
+    words[at] = np.uint32(0x80000000)
+    if at > 13:
+        compress(state, words)
+        for i in range(16):
+            words[i] = np.uint32(0)
+    words[14] = np.uint32(total * 32 >> 32)
+    words[15] = np.uint32(total * 32 & 0xFFFFFFFF)
+    compress(state, words)
 
 
 def _extend_plainly(
