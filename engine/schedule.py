@@ -87,6 +87,7 @@ def _book(
     end: int,
     checkpoint: int,
     offer: tuple[int, int, int],
+    needed: int,
     admitted: bool,
     loaded: int,
 ) -> None:
@@ -96,7 +97,7 @@ def _book(
     if end < start + tokens:
         cut = f.CUT_SPLIT
     log_schedule(c, slot, start, end, tokens, drafts, cut, checkpoint, 0)
-    log_estimate(c, slot, blocks_needed(c, slot, end, checkpoint, admitted, loaded))
+    log_estimate(c, slot, needed)
     if admitted:
         adopt_hit(c, slot, loaded)
     take_blocks(c, slot, end, checkpoint, admitted, loaded)
@@ -164,14 +165,16 @@ def preempt(c: Core, slot: int) -> None:
 
 
 @compiled
-def _make_room(c: Core, slot: int, end: int, checkpoint: int) -> bool:
-    """Preempt until the chunk fits; False if the request itself had to go."""
-    while blocks_needed(c, slot, end, checkpoint, False, 0) > c.now[f.N_FREE]:
+def _make_room(c: Core, slot: int, end: int, checkpoint: int) -> int:
+    """Preempt until the chunk fits; the blocks it takes, or -1 if the request itself had to go."""
+    needed = blocks_needed(c, slot, end, checkpoint, False, 0)
+    while needed > c.now[f.N_FREE]:
         victim = _victim(c)
         preempt(c, victim)
         if victim == slot:
-            return False
-    return True
+            return -1
+        needed = blocks_needed(c, slot, end, checkpoint, False, 0)
+    return needed
 
 
 @compiled
@@ -191,8 +194,10 @@ def _continue(c: Core, slot: int) -> None:
     end, checkpoint = chunk_end(c, slot, offer[0])
     if end == start:
         log_schedule(c, slot, start, start, offer[0], 0, offer[2], 0, DEFERRED_BY_SPLITTER)
-    elif _make_room(c, slot, end, checkpoint):
-        _book(c, slot, end, checkpoint, offer, False, 0)
+        return
+    needed = _make_room(c, slot, end, checkpoint)
+    if needed >= 0:
+        _book(c, slot, end, checkpoint, offer, needed, False, 0)
 
 
 @compiled
@@ -236,7 +241,8 @@ def admit(c: Core, slot: int) -> int:
         log_schedule(c, slot, start, start, offer[0], 0, offer[2], 0, DEFERRED_BY_SPLITTER)
         return f.DEFERRED
     loaded = start if c.found[f.M_EXTERNAL] > 0 else 0
-    if not _fits(c, slot, blocks_needed(c, slot, end, checkpoint, True, loaded)):
+    needed = blocks_needed(c, slot, end, checkpoint, True, loaded)
+    if not _fits(c, slot, needed):
         log_schedule(c, slot, start, start, offer[0], 0, f.CUT_POOL, 0, DOES_NOT_FIT)
         return f.NO_ROOM
     c.running[c.now[f.N_RUNNING]] = slot
@@ -245,5 +251,5 @@ def admit(c: Core, slot: int) -> int:
     row[f.R_STATUS] = f.RUNNING
     row[f.R_PROCESSED] = start
     row[f.R_QUIET_DONE] = 0
-    _book(c, slot, end, checkpoint, offer, True, loaded)
+    _book(c, slot, end, checkpoint, offer, needed, True, loaded)
     return f.SCHEDULED

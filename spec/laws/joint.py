@@ -116,7 +116,7 @@ class Joint(Law):
             first = max(0, position - seen) // size
             while column >= first and keys.finds(index, path, (column + 1) * size):
                 column -= 1
-            if column < first or not seen:
+            if column < first:
                 return position
             position = floor_to(min(column * size, position - 1), alignment)
         return 0

@@ -111,7 +111,7 @@ def geometries(drawn: st.DrawFn) -> Geometry:
         block = drawn(st.sampled_from((1, 2, 3, 4, 6)))
         groups.append(Group(f"full-{n}", Kind.FULL_ATTENTION, block, drawn(st.booleans())))
     if not fine and drawn(st.booleans()):
-        window = drawn(st.integers(2, 13))
+        window = drawn(st.integers(1, 13))
         block = drawn(st.sampled_from((1, 2, 4)))
         groups.append(
             Group("window", Kind.SLIDING_WINDOW, block, drawn(st.booleans()), window_tokens=window)

@@ -102,6 +102,19 @@ def test_a_window_needs_only_its_last_pages() -> None:
     ]
 
 
+def test_a_drafted_window_of_one_token_needs_its_dropped_page() -> None:
+    """The next token sees itself only, yet what the drafter gives back must be there."""
+    window = Group("window", Kind.SLIDING_WINDOW, 4, drafted=True, window_tokens=1)
+    shape = geometry(
+        groups=(FULL, window, STATE), drop=BlockDrop(DropCap.CLAMPED), drafts=1, pool_blocks=128
+    )
+    assert wrong(shape, 8, (4, 8, 12), (4, 8, 12), (4, 12)) == []
+    assert wrong(shape, 0, (4, 8, 12), (4, 8, 12), (4,)) == []
+    assert wrong(shape, 12, (4, 8, 12), (4, 8, 12), (4, 12)) == [
+        "request b: hits 12, but all groups together can resume at 8 (step 1)"
+    ]
+
+
 def test_a_partial_page_counts_with_fine_hits() -> None:
     shape = geometry(groups=(FULL, STATE), hash_unit_tokens=2, fine_hits=True, pool_blocks=128)
     assert wrong(shape, 6, (4, 6), (4, 6)) == []
