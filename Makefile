@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: verify verify-full test lint bench fuzz clean
+.PHONY: verify verify-full test lint bench bench-control differential fuzz mutation clean
 
 verify: $(READY)
 	@mkdir -p build
@@ -25,9 +25,21 @@ lint: $(READY)
 bench: $(READY)
 	@$(BIN)/pytest -q -p no:xdist --benchmark-only tests
 
+bench-control: $(READY)
+	@$(BIN)/python -m truehit.adapters.control_bench --json build/bench-control.json
+
+differential: $(READY)
+	@mkdir -p build
+	@$(BIN)/truehit diff --steps 100000 --write build/differences --json build/differential.json
+
 fuzz: $(READY)
-	@TRUEHIT_PROFILE=long $(BIN)/pytest -n 2 -q tests/reference/test_fuzz.py --timeout 3600
+	@mkdir -p build
+	@TRUEHIT_PROFILE=long $(BIN)/pytest -n 2 -q tests/reference/test_fuzz.py tests/proofs/differ/test_machine.py --timeout 3600
 	@$(BIN)/truehit sweep --runs 400000
+	@$(BIN)/truehit diff --steps 3000000 --seed $$(date +%s) --write build/differences
+
+mutation: $(READY)
+	@$(BIN)/python -m truehit.proofs.mutation --json build/mutation.json
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks

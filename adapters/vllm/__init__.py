@@ -1,0 +1,1 @@
+"""Released versions of vLLM as subjects: an environment of each, and what runs inside it."""
