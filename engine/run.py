@@ -12,14 +12,13 @@ from truehit.engine import fields as f
 from truehit.engine.host import Arrival, Host
 from truehit.engine.memory import Int32, Int64
 from truehit.engine.misses import Seen
+from truehit.engine.moments import Moments
 from truehit.engine.refusal import refusal_of
 from truehit.engine.rules import RULES
 from truehit.engine.tracer import Tracer
 from truehit.engine.worker import Place, Result, Worker
 from truehit.spec.scenario import (
     Abort,
-    After,
-    AtStep,
     Fail,
     Moment,
     Preempt,
@@ -38,7 +37,6 @@ from truehit.spec.trace import (
     Hold,
     Plane,
     Reset,
-    Schedule,
     Submit,
 )
 
@@ -87,10 +85,8 @@ class Runner:
         self.step = 0
         self._rules = rules
         self._streams = streams_of(scenario)
-        self._pending = list(scenario.requests)
         self._numbers: dict[str, int] = {}
-        self._ended: set[str] = set()
-        self._moments: dict[tuple[str, Moment], int] = {}
+        self._moments = Moments(list(scenario.requests))
         self._pressed: list[tuple[int, Int32]] = []
         self._results: list[list[Result]] = []
         self._noted = 0
@@ -112,7 +108,7 @@ class Runner:
         while self.step < scenario.max_steps and idle < IDLE_STEPS:
             self._act()
             self._arrive()
-            if not (self._pending or self.host.slots or self._has_actions_left()):
+            if not (self._moments.pending or self.host.slots or self._has_actions_left()):
                 break
             scheduled = self._step()
             self._note_moments()
@@ -212,10 +208,11 @@ class Runner:
                 continue
             match action:
                 case Abort(_, name):
-                    if name in self._numbers and name not in self._ended:
+                    if name in self._numbers and name not in self._moments.ended:
                         host.end(self._numbers[name], f.END_ABORT)
-                        self._ended.add(name)
-                    self._pending = [r for r in self._pending if r.name != name]
+                        self._moments.ended.add(name)
+                    kept = [r for r in self._moments.pending if r.name != name]
+                    self._moments.pending = kept
                 case Preempt(_, name):
                     if self._is_running(name):
                         host.end(self._numbers[name], f.END_PREEMPT)
@@ -241,9 +238,9 @@ class Runner:
         self._pressed.append((self.step + for_steps, blocks))
 
     def _arrive(self) -> None:
-        for request in list(self._pending):
-            if self._is_due(request):
-                self._pending.remove(request)
+        for request in list(self._moments.pending):
+            if self._moments.is_due(request, self.step):
+                self._moments.pending.remove(request)
                 self._submit(request)
 
     def _submit(self, request: Request) -> None:
@@ -259,7 +256,8 @@ class Runner:
                 request.priority,
             )
         )
-        self._moments[(request.name, Moment.SUBMITTED)] = step
+        self._moments.came.add(request.name)
+        self._moments.note(request.name, Moment.SUBMITTED, step)
         items = tuple((item.at, item.tokens) for item in request.encoder_items)
         message = refusal_of(
             geometry,
@@ -269,9 +267,8 @@ class Runner:
         )
         if message is not None:
             self.tracer.events.append(End(step, request.name, EndWhy.REFUSED, message))
-            self._ended.add(request.name)
-            self._numbers[request.name] = -1
-            self._moments[(request.name, Moment.FINISHED)] = step
+            self._moments.ended.add(request.name)
+            self._moments.note(request.name, Moment.FINISHED, step)
             return
         path = self._tokens(request)
         number = self.host.submit(
@@ -298,7 +295,7 @@ class Runner:
         ranges = [np.arange(first, first + tokens, dtype=np.int32) for first, tokens in firsts]
         return np.concatenate(ranges)
 
-    # --- moments ----------------------------------------------------------------------------
+    # --- what is still to come --------------------------------------------------------------
 
     def _has_actions_left(self) -> bool:
         return any(action.step >= self.step for action in self.scenario.actions)
@@ -306,57 +303,19 @@ class Runner:
     def _is_due_later(self) -> bool:
         """Something is still to come at a fixed step."""
         return (
-            any(self._comes_later(request) for request in self._pending)
+            any(self._moments.comes_later(r, self.step) for r in self._moments.pending)
             or any(action.step > self.step for action in self.scenario.actions)
             or bool(self._pressed)
             or self.step + 1 < len(self.scenario.budgets)
         )
 
-    def _comes_later(self, request: Request) -> bool:
-        match request.arrival:
-            case AtStep(at):
-                return at > self.step
-            case After(name, moment, delay):
-                seen = self._moments.get((name, moment))
-                return seen is not None and seen + delay >= self.step
-
-    def _is_due(self, request: Request) -> bool:
-        match request.arrival:
-            case AtStep(at):
-                return at <= self.step
-            case After(name, moment, delay):
-                seen = self._moments.get((name, moment))
-                if seen is None:
-                    return not self._can_come(name)
-                return seen + delay < self.step
-
-    def _can_come(self, name: str) -> bool:
-        """The request that is waited for is still to arrive or has not ended."""
-        if name not in self._numbers:
-            return any(request.name == name for request in self._pending)
-        return name not in self._ended
-
     def _note_moments(self) -> None:
-        for event in self.tracer.events[self._noted :]:
-            match event:
-                case Schedule(request=name) if event.start < event.end:
-                    self._note(name, Moment.SCHEDULED)
-                case End(request=name, why=EndWhy.FINISH):
-                    self._ended.add(name)
-                    self._note(name, Moment.PREFILLED)
-                    self._note(name, Moment.FINISHED)
-                case End(request=name, why=EndWhy.ABORT):
-                    self._note(name, Moment.FINISHED)
-                case _:
-                    pass
+        self._moments.note_all(self.tracer.events[self._noted :], self.step)
         self._noted = len(self.tracer.events)
         core = self.host.core
         for number, slot in self.host.slots.items():
             if core.request[slot, f.R_KNOWN] > core.request[slot, f.R_PROMPT]:
-                self._note(self.tracer.names[number], Moment.PREFILLED)
-
-    def _note(self, name: str, moment: Moment) -> None:
-        self._moments.setdefault((name, moment), self.step)
+                self._moments.note(self.tracer.names[number], Moment.PREFILLED, self.step)
 
 
 def run(scenario: Scenario, rules: str | None = None) -> Run:
