@@ -132,6 +132,13 @@ def _columns_before(c: Core, slot: int, g: int, admitted: bool, loaded: int) -> 
 
 
 @compiled
+def _copies_page(c: Core, g: int) -> bool:
+    """The hit ends inside a page that was found (a defect may raise it above them)."""
+    hit, block = c.found[f.M_HIT], c.group[g, f.G_BLOCK]
+    return hit % block != 0 and hit // block < c.seek[g, f.A_BLOCKS]
+
+
+@compiled
 def _need_pages(c: Core, slot: int, g: int, end: int, admitted: bool, loaded: int) -> int:
     block = c.group[g, f.G_BLOCK]
     held = _columns_before(c, slot, g, admitted, loaded)
@@ -141,7 +148,7 @@ def _need_pages(c: Core, slot: int, g: int, end: int, admitted: bool, loaded: in
         for column in range(first, last):
             if is_free(c, c.match[g, column]):
                 need += 1
-        if c.found[f.M_HIT] % block != 0:
+        if _copies_page(c, g):
             need += 1
     return need
 
@@ -233,7 +240,7 @@ def _grow_state(
 def _grow_pages(c: Core, slot: int, g: int, end: int, admitted: bool, loaded: int) -> None:
     table, block = c.table[slot, g], c.group[g, f.G_BLOCK]
     table[f.T_EXISTS] = 1
-    if admitted and c.found[f.M_HIT] % block != 0:
+    if admitted and _copies_page(c, g):
         copy_on_write(c, slot, g, c.found[f.M_HIT] // block)
     table[f.T_LENGTH] = max(table[f.T_LENGTH], _columns_before(c, slot, g, admitted, loaded))
     length = table[f.T_LENGTH]

@@ -2,9 +2,10 @@
 
 from truehit.proofs.agreement import AGREEMENTS
 from truehit.proofs.golden.entries import derivable_entries
-from truehit.proofs.record import ObligationRecord, Record
+from truehit.proofs.record import DifferentialRecord, ObligationRecord, Record
 from truehit.proofs.releases import RELEASES
 
+DIFFERENTIAL_SOURCES = ("golden", "regressions", "cases", "drawn")
 REFUTED = "refuted"
 PROVED = "proved"
 
@@ -52,6 +53,10 @@ def problems(found: Record) -> list[str]:
         for a in found.agreement
         if a.differences or not a.cases
     ]
+    held = found.differential
+    if held.differences:
+        runs = f"{held.differences} of {held.runs} runs differ"
+        wrong.append(f"differential {held.subject}: {runs}; first {held.first}")
     return wrong
 
 
@@ -68,6 +73,7 @@ def unknowns(found: Record) -> list[str]:
             wrong.append(f"rule set {rules.name}: no scenario refutes it")
     absent = set(AGREEMENTS) - {a.name for a in found.agreement}
     wrong += [f"agreement {name}: its readings were not compared" for name in sorted(absent)]
+    wrong += differential_unknowns(found.differential)
     missing = set(RELEASES) - {r.release for r in found.releases}
     wrong += [f"release {release}: its source was not judged" for release in sorted(missing)]
     for release in found.releases:
@@ -75,5 +81,21 @@ def unknowns(found: Record) -> list[str]:
             f"release {release.release}: {row.obligation} at {row.domain} is {row.verdict}"
             for row in release.rows
             if row.verdict in ("unknown", "model finding")
+        ]
+    return wrong
+
+
+def differential_unknowns(held: DifferentialRecord) -> list[str]:
+    """A source of which nothing was compared, and laws that a feature gave nothing to judge."""
+    steps = {name: source.steps for name, source in held.sources.items()}
+    wrong = [
+        f"differential {held.subject}: no step of the {source} runs was compared"
+        for source in DIFFERENTIAL_SOURCES
+        if not steps.get(source)
+    ]
+    if steps.get("drawn"):
+        wrong += [
+            f"differential {held.subject}: {feature} gave {law} nothing to judge"
+            for feature, law in held.holes
         ]
     return wrong

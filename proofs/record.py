@@ -106,6 +106,31 @@ class SweepRecord(Model):
     refuted: dict[str, int]
 
 
+class DifferentialSource(Model):
+    """One kind of scenario on the oracle and the engine; `steps` and `events` are the oracle's."""
+
+    runs: int
+    steps: int
+    events: int
+    differences: int
+
+
+class DifferentialRecord(Model):
+    """The engine held to the oracle. `first`: the first difference in one line, empty if there is
+    none. `judged`: by feature and law, the drawn runs with the feature in which the law had
+    something to judge; `holes`: pairs without one."""
+
+    subject: str
+    runs: int
+    steps: int
+    events: int
+    differences: int
+    first: str
+    sources: dict[str, DifferentialSource]
+    judged: dict[str, dict[str, int]]
+    holes: list[list[str]]
+
+
 class ReleaseRow(Model):
     """One obligation about a released rule; `class`: what breaking it means."""
 
@@ -144,6 +169,7 @@ class Record(Model):
     rulesets: list[RuleSetRecord]
     agreement: list[AgreementRecord]
     sweep: SweepRecord
+    differential: DifferentialRecord
     releases: list[ReleaseRecord]
     problems: list[str]
     outcome: Literal["holds", "refuted", "unknown"]

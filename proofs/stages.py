@@ -8,6 +8,10 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from truehit.proofs.agreement import AGREEMENTS, agree
+from truehit.proofs.differ.parts import DrawnPart, GoldenPart, Part, compare_part
+from truehit.proofs.differ.run import known_parts
+from truehit.proofs.differ.sources import golden_entries
+from truehit.proofs.differ.subject import ENGINE
 from truehit.proofs.golden import run_golden
 from truehit.proofs.obligations.catalogue import BY_NAME
 from truehit.proofs.places import regressions
@@ -23,6 +27,13 @@ DEFAULT_RUNS = 6000
 HISTORIC_RUNS = 300
 """The rarest defect shows in the first 100 of its own draws; three times that is the margin."""
 SLICE_RUNS = 500
+DIFFERENTIAL_RUNS = 175
+"""About 20,000 steps: 25 runs more than it takes until every feature gave every law something to
+judge."""
+DIFFERENTIAL_SLICE = 35
+GOLDEN_SHARE = 2
+"""Every second golden entry: one of the others makes 2,251 runs that differ in a length only, and
+`truehit diff` has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +65,23 @@ def stages() -> list[Stage]:
         work.append(Stage("sweep", name, sweep, (DEFAULT.name, first, SLICE_RUNS)))
     for rules in HISTORIC:
         work.append(Stage("sweep", f"sweep {rules.name}", sweep, (rules.name, 0, HISTORIC_RUNS)))
+    work += differential_stages()
     folder = regressions()
     work += [Stage("regression", t.rules, keep, (t.rules, folder)) for t in TARGETS]
     work += [Stage("agreement", name, agree, (name,)) for name in AGREEMENTS]
     return work
+
+
+def differential_stages() -> list[Stage]:
+    """The engine held to the oracle, with a fixed budget."""
+    listed = [part for part in known_parts() if not isinstance(part, GoldenPart)]
+    golden = GoldenPart(golden_entries()[::GOLDEN_SHARE])
+    seeds = range(0, DIFFERENTIAL_RUNS, DIFFERENTIAL_SLICE)
+    drawn = [DrawnPart(first, DIFFERENTIAL_SLICE, None) for first in seeds]
+    parts: list[Part] = [golden, *listed, *drawn]
+    return [
+        Stage("differential", f"diff {part.source}", compare_part, (part, ENGINE)) for part in parts
+    ]
 
 
 def _run(stage: Stage) -> Done:

@@ -2,18 +2,23 @@
 
 Nothing here decides what holds: a stage brings its verdicts, this file adds them up. Zero
 obligations, an unknown, a control that is not refuted, a golden failure, a historic rule set that
-nothing refutes, a reading that differs, a law broken by default: each is a problem, and one problem
-is enough."""
+nothing refutes, a reading that differs, an engine that does, a law broken by default: each is a
+problem, and one problem is enough."""
 
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 
 from truehit import __version__
 from truehit.proofs import record as records
 from truehit.proofs.agreement import Agreed
+from truehit.proofs.differ.parts import Compared
+from truehit.proofs.differ.parts import merged as added_up
+from truehit.proofs.differ.report import coverage_json
+from truehit.proofs.differ.subject import ENGINE
+from truehit.proofs.differ.text import sentence
 from truehit.proofs.golden import GoldenResult
 from truehit.proofs.obligations import recorded
 from truehit.proofs.obligations.catalogue import refuters
@@ -54,6 +59,7 @@ class Gathered:
     sweeps: dict[str, list[Sweep]] = field(default_factory=dict)
     regressions: list[Discriminates] = field(default_factory=list)
     agreements: list[Agreed] = field(default_factory=list)
+    compared: list[Compared] = field(default_factory=list)
     releases: list[ReleaseReport] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     disagreements: list[str] = field(default_factory=list)
@@ -69,6 +75,8 @@ class Gathered:
                 self.regressions.append(done.payload)
             case Agreed():
                 self.agreements.append(done.payload)
+            case Compared():
+                self.compared.append(done.payload)
             case ReleaseReport():
                 self.releases.append(done.payload)
             case list():
@@ -129,6 +137,7 @@ def compose(gathered: Gathered, seconds: float) -> records.Record:
         rulesets=rulesets,
         agreement=agreement,
         sweep=swept,
+        differential=differential_record(added_up(gathered.compared)),
         releases=releases,
         problems=[],
         seconds=round(seconds, 1),
@@ -225,6 +234,29 @@ def _sweep(gathered: Gathered) -> records.SweepRecord:
         pairs_covered=min(covered, default=0),
         default_violations=sum(count for _, count in default.laws) if default else 0,
         refuted={r.name: totals[r.name].shown if r.name in totals else 0 for r in HISTORIC},
+    )
+
+
+def differential_record(done: Compared) -> records.DifferentialRecord:
+    """The engine's differential in the words of the record."""
+    total, first = done.total, next(iter(done.found), None)
+    said = coverage_json(done.coverage)
+    where = ""
+    if first is not None:
+        where = f"{first.source} {first.name} under {first.rules}: {sentence(first.difference)}"
+    return records.DifferentialRecord(
+        subject=ENGINE,
+        runs=total.runs,
+        steps=total.steps,
+        events=total.events,
+        differences=total.differences,
+        first=where,
+        sources={
+            name: records.DifferentialSource(**asdict(count))
+            for name, count in sorted(done.sources.items())
+        },
+        judged=said["judged"],
+        holes=said["holes"],
     )
 
 

@@ -162,7 +162,10 @@ class Allocator:
         return [(column, blocks[column]) for column in range(first, last)]
 
     def _copies_page(self, work: Work, group: Group) -> bool:
-        return self._hit(work) % group.block_tokens != 0
+        """The hit ends inside a page that was found. A hit that a defect raised above what
+        attention has ends in a hole, and there is nothing to copy."""
+        column, inside = divmod(self._hit(work), group.block_tokens)
+        return inside > 0 and any(at == column for at, _ in self._adopted_pages(work, group))
 
     def _page_columns(self, work: Work, group: Group) -> int:
         """Columns the table has before pages are taken."""

@@ -1,13 +1,14 @@
 """The record of `verify`: its published schema, and that every kind of bad input makes it fail.
 
 The green record is composed from real stages, small: one obligation, a few golden numbers, one run
-of every covering set, every committed regression, one reading, and the splitter below for every
-release. Each test then spoils one thing. After a change of the models, TRUEHIT_WRITE_DOCS=1 writes
-the schema again.
+of every covering set, every committed regression, one reading, the oracle held to itself, and the
+splitter below for every release. Each test then spoils one thing. After a change of the models,
+TRUEHIT_WRITE_DOCS=1 writes the schema again.
 """
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,12 @@ import pytest
 from pydantic import ValidationError
 
 from truehit.proofs.agreement import AGREEMENTS, agree
+from truehit.proofs.differ.coverage import Coverage
+from truehit.proofs.differ.draw import SWITCHES
+from truehit.proofs.differ.parts import DrawnPart, GoldenPart, ListedPart, Part, compare_part
+from truehit.proofs.differ.run import known_parts
+from truehit.proofs.differ.sources import golden_entries, regression_runs
+from truehit.proofs.differ.standins import miscounts_pool, place_of
 from truehit.proofs.golden.entries import derivable_entries
 from truehit.proofs.golden.results import run_entry
 from truehit.proofs.lift import SourceTree
@@ -32,6 +39,7 @@ from truehit.proofs.stages import Done, Stage, run_stages
 from truehit.proofs.sweep.run import Broken, sweep
 from truehit.proofs.verify import Gathered, compose
 from truehit.reference.ruleset import DEFAULT, HISTORIC
+from truehit.spec.laws import LAWS
 
 SCHEMA = Path(__file__).resolve().parents[1] / "docs" / "record.schema.json"
 COVERING_SETS = 81
@@ -63,6 +71,11 @@ def real() -> Gathered:
     tree = SourceTree("sample", {"vllm/v1/core/sched/scheduler.py": SPLITTER})
     report = judge(tree, "sample")
     folder = regressions()
+    held: list[Part] = [part for part in known_parts() if not isinstance(part, GoldenPart)]
+    held.append(GoldenPart(golden_entries()[:3]))
+    drawn = compare_part(DrawnPart(0, 2, None), "oracle")
+    pairs = Counter((str(switch), law.name) for switch in SWITCHES for law in LAWS)
+    full = Coverage(Counter(str(switch) for switch in SWITCHES), pairs)
     sweeps = {DEFAULT.name: [sweep(DEFAULT.name, 0, COVERING_SETS)]}
     sweeps |= {rules.name: [sweep(rules.name, 0, HISTORIC_RUNS)] for rules in HISTORIC}
     return Gathered(
@@ -71,6 +84,7 @@ def real() -> Gathered:
         sweeps=sweeps,
         regressions=[keep(target.rules, folder) for target in TARGETS],
         agreements=[replace(compared, name=name) for name in AGREEMENTS],
+        compared=[*(compare_part(p, "oracle") for p in held), replace(drawn, coverage=full)],
         releases=[replace(report, release=release) for release in RELEASES],
     )
 
@@ -84,6 +98,7 @@ def gathered(real: Gathered) -> Gathered:
         sweeps={rules: list(parts) for rules, parts in real.sweeps.items()},
         regressions=list(real.regressions),
         agreements=list(real.agreements),
+        compared=list(real.compared),
         releases=list(real.releases),
     )
 
@@ -201,6 +216,22 @@ def reading_without_a_case(gathered: Gathered) -> None:
     gathered.agreements[0] = replace(gathered.agreements[0], cases=0)
 
 
+def engine_differs(gathered: Gathered) -> None:
+    subject = place_of(miscounts_pool)
+    gathered.compared.append(compare_part(ListedPart("cases", regression_runs()[:1]), subject))
+
+
+def no_step_of_a_source_was_compared(gathered: Gathered) -> None:
+    gathered.compared[:] = [part for part in gathered.compared if "drawn" not in part.sources]
+
+
+def a_feature_met_no_law(gathered: Gathered) -> None:
+    part = next(part for part in gathered.compared if "drawn" in part.sources)
+    judged = Counter({k: n for k, n in part.coverage.judged.items() if k != ("drafts", "seed")})
+    gathered.compared.remove(part)
+    gathered.compared.append(replace(part, coverage=replace(part.coverage, judged=judged)))
+
+
 def rule_set_without_obligation(gathered: Gathered) -> None:
     gathered.obligations[:] = [o for o in gathered.obligations if o.name != "commit-order"]
 
@@ -256,6 +287,7 @@ REFUTED: list[tuple[Spoil, str]] = [
     (pair_was_not_drawn, "sweep: 1 pairs were not drawn"),
     (readings_differ, f"agreement {AGREEMENTS[0]}: 2 of"),
     (reading_without_a_case, f"agreement {AGREEMENTS[0]}: 0 of 0 cases differ"),
+    (engine_differs, "differential engine: 1 of"),
 ]
 UNKNOWN: list[tuple[Spoil, str]] = [
     (obligation(verdict="unknown"), "obligation admit-pages: unknown"),
@@ -266,6 +298,8 @@ UNKNOWN: list[tuple[Spoil, str]] = [
     (release_is_missing, f"release {RELEASES[0]}: its source was not judged"),
     (release(verdict="unknown"), f"release {RELEASES[0]}: range at"),
     (release(verdict="model finding"), f"release {RELEASES[0]}: range at"),
+    (no_step_of_a_source_was_compared, "differential engine: no step of the drawn runs was"),
+    (a_feature_met_no_law, "differential engine: drafts gave seed nothing to judge"),
     (stage_raises, "release vllm==0.26.0: no network"),
 ]
 

@@ -20,6 +20,7 @@ VERBS = (
     "predict",
     "regress",
     "sweep",
+    "diff",
     "law",
 )
 """Each is a module of this package with one function `command`."""

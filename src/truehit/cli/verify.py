@@ -48,6 +48,7 @@ def command(
 def _print(screen: Console, found: "Record") -> None:
     from truehit.cli.verify_tables import (
         print_agreement,
+        print_differential,
         print_golden,
         print_obligations,
         print_releases,
@@ -59,6 +60,7 @@ def _print(screen: Console, found: "Record") -> None:
         print_rulesets,
         print_golden,
         print_agreement,
+        print_differential,
         print_releases,
     ):
         section(screen, found)

@@ -81,6 +81,23 @@ def print_agreement(screen: Console, found: Record) -> None:
     )
 
 
+def print_differential(screen: Console, found: Record) -> None:
+    """What was compared with the oracle, by source; features by laws are in the JSON."""
+    held = found.differential
+    _head(
+        screen,
+        f"{held.subject} against the oracle: {held.runs:,} runs, {held.steps:,} steps, "
+        f"{held.events:,} events, {held.differences:,} differ",
+    )
+    sources = ", ".join(f"{name} {s.runs:,}" for name, s in held.sources.items())
+    cells = sum(1 for laws in held.judged.values() for count in laws.values() if count)
+    print_paragraph(
+        screen,
+        f"Runs: {sources}. Features x laws with something to judge: {cells}; holes: "
+        f"{len(held.holes)}.",
+    )
+
+
 def print_releases(screen: Console, found: Record) -> None:
     """Release by obligation: P proved, R refuted and replayed, in each scope."""
     _head(screen, "Splitters of released engines, lifted from their source")
