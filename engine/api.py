@@ -97,6 +97,7 @@ class Engine:
             raise Refused(f"rules: {rules!r} is not known; 'default' works")
         self.geometry = geometry
         self._host = Host(geometry, rules, policy)
+        self._all = np.ones(geometry.max_running, np.uint8)
 
     @property
     def host(self) -> Host:
@@ -186,7 +187,7 @@ class Engine:
             raise Refused("no step is in flight; scheduling 1 works")
         slice_, rows = host.in_flight[0]
         sampled = np.asarray(counts, np.int64)
-        alive = np.ones(rows, np.uint8) if ran is None else np.asarray(ran, np.uint8)
+        alive = self._all[:rows] if ran is None else np.asarray(ran, np.uint8)
         ids = int32_of(tokens)
         self._check_results(slice_, rows, sampled, alive, ids)
         status = host.commit(sampled, alive, ids)
@@ -200,13 +201,13 @@ class Engine:
     ) -> None:
         if counts.shape != (rows,) or ran.shape != (rows,):
             raise Refused(f"counts and ran: {counts.shape} and {ran.shape}; ({rows},) works")
-        row = entry.first_wrong_count(self._host.handle, slice_, counts, ran)
-        if row >= 0:
+        total = entry.checked_total(self._host.handle, slice_, counts, ran)
+        if total < 0:
+            row = -1 - total
             least, most = entry.count_bounds(self._host.handle, slice_, row, bool(ran[row]))
             raise Refused(
                 f"counts: row {row} has {int(counts[row])} tokens; {least} to {most} work"
             )
-        total = int(counts.sum())
         if len(tokens) != total:
             raise Refused(f"tokens: {len(tokens)} were given; {total} work")
 

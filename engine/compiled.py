@@ -5,6 +5,7 @@ into it. Here the stamp covers every file of this room and names the folder of t
 anywhere compiles anew. With NUMBA_DISABLE_JIT=1 the same code runs as plain Python, which is how
 faults are planted in it."""
 
+import shutil
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -28,6 +29,19 @@ def _room_stamp() -> str:
 
 
 ROOM_STAMP = _room_stamp()
+KEPT_FOLDERS = 4
+"""Of the folders of earlier sources, so that going back and forth does not compile again."""
+
+
+def _folder(beside: Path) -> Path:
+    """The cache folder of these sources; the oldest ones go when it is new."""
+    folder = beside / f"engine-{ROOM_STAMP[:16]}"
+    if not folder.is_dir():
+        old = sorted(beside.glob("engine-*"), key=lambda path: path.stat().st_mtime)
+        for path in old[: -KEPT_FOLDERS + 1]:
+            shutil.rmtree(path, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def compiled(function: Function) -> Function:
@@ -36,8 +50,7 @@ def compiled(function: Function) -> Function:
         return function
     dispatcher = numba.njit(function, cache=True)
     cache = dispatcher._cache
-    folder = Path(cache.cache_path) / f"engine-{ROOM_STAMP[:16]}"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _folder(Path(cache.cache_path))
     index: Any = IndexDataCacheFile
     cache._cache_file = index(str(folder), cache._impl.filename_base, ROOM_STAMP)
     return cast(Function, dispatcher)

@@ -86,13 +86,15 @@ def count_bounds(c: Core, slice_: int, row: int, ran: bool) -> tuple[int, int]:
 
 
 @compiled
-def first_wrong_count(c: Core, slice_: int, counts: Int64, ran: UInt8) -> int:
-    """The first row with more or fewer tokens than it can have, or -1."""
+def checked_total(c: Core, slice_: int, counts: Int64, ran: UInt8) -> int:
+    """The tokens of all rows; if row r has more or fewer than it can have, -1 - r."""
+    total = 0
     for row in range(counts.shape[0]):
         least, most = count_bounds(c, slice_, row, ran[row] != 0)
         if counts[row] < least or counts[row] > most:
-            return row
-    return -1
+            return -1 - row
+        total += counts[row]
+    return total
 
 
 @compiled

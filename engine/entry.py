@@ -94,9 +94,9 @@ def release(handle: Handle, blocks: Int32) -> None:
 
 
 @compiled
-def first_wrong_count(handle: Handle, slice_: int, counts: Int64, ran: UInt8) -> int:
-    """The first row whose count cannot be, or -1."""
-    return complete.first_wrong_count(opened(handle), slice_, counts, ran)
+def checked_total(handle: Handle, slice_: int, counts: Int64, ran: UInt8) -> int:
+    """The tokens of all rows, or -1 - r if the count of row r cannot be."""
+    return complete.checked_total(opened(handle), slice_, counts, ran)
 
 
 @compiled

@@ -93,39 +93,40 @@ E_DIGEST, E_FIELDS = 8, 16
 """The eight words of the digest follow: an entry is one line of memory."""
 
 (
-    R_STATUS,
-    R_ORDER,
-    R_PRIORITY,
-    R_PROMPT,
     R_KNOWN,
+    R_PROMPT,
     R_OUTPUT,
     R_COMPUTED,
     R_PROCESSED,
     R_PREFILL_END,
     R_TURNS,
     R_RESIDENCY,
-    R_PREEMPTED,
     R_SAMPLING,
-    R_EXTERNAL,
     R_SHARES,
+    R_QUIET_LOW,
+    R_QUIET_END,
+    R_QUIET_DONE,
+    R_HASHED_UNITS,
+    R_TOKENS,
+    R_ORDER,
+    R_STATUS,
+    R_PRIORITY,
+    R_PREEMPTED,
+    R_EXTERNAL,
     R_ITEMS,
     R_EXTRA,
     R_PROMISE,
-    R_TOKENS,
     R_KEYS,
-    R_HASHED_UNITS,
     R_COLUMNS,
     R_REPLAY,
     R_EXTEND,
     R_JUNCTION,
     R_BOUNDARY,
     R_MARGIN,
-    R_QUIET_LOW,
-    R_QUIET_END,
-    R_QUIET_DONE,
-    R_FIELDS,
-) = range(31)
-"""R_TOKENS, R_KEYS, R_COLUMNS, R_EXTRA: where the request's range starts in the arena of that name.
+) = range(30)
+R_FIELDS = 32
+"""What a quiet step of decode touches comes first, in two lines of memory of the four of a row.
+R_TOKENS, R_KEYS, R_COLUMNS, R_EXTRA: where the request's range starts in the arena of that name.
 R_RESIDENCY counts the residencies of a slot, over all its requests; R_PREEMPTED those of the
 request that ended before it did. R_SAMPLING: chunks in flight that sample. R_QUIET_*: see
 quiet.py."""
