@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from truehit.adapters.control_bench.__main__ import main
+from truehit.adapters.control_bench.page import page_table
 from truehit.adapters.control_bench.record import (
     CLOCK,
     COLLECTOR,
@@ -218,3 +219,20 @@ def test_a_filter_that_matches_nothing_is_refused(
     assert main(["--only", "no such work", "--json", str(tmp_path / "x.json")]) == 2
     assert "matches no workload" in capsys.readouterr().err
     assert not (tmp_path / "x.json").exists()
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def test_the_table_of_the_page_has_a_line_a_workload_with_times_ratios_and_goals() -> None:
+    first, second = work("small", objects=3), work("large", objects=100)
+    rows = [
+        *rows_of(first, rounds([20.0] * 7, [100.0] * 7)),
+        *rows_of(second, rounds([20.0] * 7, [100.0] * 7)),
+    ]
+    lines = page_table(record(rows, first, second)).splitlines()
+    assert lines[0] == "| work | peer | arrays | lists | objects | goal |"
+    assert lines[2:] == [
+        "| small | 10.0 | 2.0 (5.0x) | 3x reached |",
+        "| large | 10.0 | 2.0 (5.0x) | 100x **missed** |",
+    ]
