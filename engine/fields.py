@@ -73,15 +73,16 @@ FULL, WINDOW, CIRCULAR, STATE = range(4)
     N_SOLO,
     N_SETTLED,
     N_TOLD,
+    N_REPLAYED,
     N_EVICTED,
     N_PUBLISHED,
     N_FIELDS,
-) = range(27)
+) = range(28)
 """N_PROMISED: the most blocks all running requests may hold. N_PAGES: pages of full attention and
 circular buffers they hold. N_SOLO: state and window blocks that exactly one table holds and nobody
 else reads. N_CURSOR: the next running request to schedule. N_SETTLED: requests that finished or
-failed in the last step that was learned. N_TOLD: keys in `told`. N_EVICTED and N_PUBLISHED count
-since the start."""
+failed in the last step that was learned. N_TOLD: keys in `told`. N_REPLAYED: the step that
+the audit looks at. N_EVICTED and N_PUBLISHED count since the start."""
 
 (B_READERS, B_PREVIOUS, B_NEXT, B_IS_FREE, B_RECORD, B_TABLES, B_FRESH_STEP, B_FIELDS) = range(8)
 """B_READERS: reference count. B_RECORD: first of the block's keys (0: none). B_TABLES: tables of
@@ -217,9 +218,10 @@ SKIPPED, LEARNED, FAILED, FINISHED = range(4)
 END_PREEMPT, END_FINISH, END_ABORT = range(3)
 
 # The audit's.
-(S_OWNER, S_TOKENS, S_KEYED, S_FIELDS) = range(4)
+(S_OWNER, S_TOKENS, S_KEYED, S_FRESH_STEP, S_FIELDS) = range(5)
 """S_OWNER: the request that wrote last. S_TOKENS: states: tokens consumed; pages: one past the last
-entry. S_KEYED: the largest position it was published under."""
+entry. S_KEYED: the largest position it was published under. S_FRESH_STEP: the step, plus 1, that
+took it from the pool and is not replayed yet."""
 UNWRITTEN, GARBAGE = -2, -1
 
 (V_LAW, V_OWNER, V_GROUP, V_BLOCK, V_CLAIMED, V_HELD, V_FIELDS) = range(7)

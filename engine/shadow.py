@@ -27,17 +27,26 @@ def _report(c: Core, law: int, owner: int, group: int, block: int, claimed: int,
 
 
 @compiled
-def _forget_fresh(c: Core) -> None:
-    """Blocks that were just taken hold nobody's bytes."""
+def _mark_fresh(c: Core) -> None:
+    """Blocks that were just taken will hold nobody's bytes, once the device comes to this step:
+    a copy of an earlier step in flight may still read what is in them."""
     for i in range(c.now[f.N_UPDATES]):
         if not c.update[i, f.U_IS_FRESH]:
             continue
         slot, group = c.update[i, f.U_SLOT], c.update[i, f.U_GROUP]
         first = c.update[i, f.U_COLUMN]
         for column in range(first, first + c.update[i, f.U_COUNT]):
-            block = block_at(c, slot, group, column)
-            c.shadow[block, f.S_TOKENS] = f.UNWRITTEN
-            c.shadow[block, f.S_KEYED] = 0
+            c.shadow[block_at(c, slot, group, column), f.S_FRESH_STEP] = c.now[f.N_STEP] + 1
+
+
+@compiled
+def _bytes_of(c: Core, block: int) -> Int64:
+    """The row of a block as it is when the device comes to the step that is replayed."""
+    row = c.shadow[block]
+    if 0 < row[f.S_FRESH_STEP] <= c.now[f.N_REPLAYED] + 1:
+        row[f.S_TOKENS] = f.UNWRITTEN
+        row[f.S_KEYED] = row[f.S_FRESH_STEP] = 0
+    return row
 
 
 @compiled
@@ -73,9 +82,10 @@ def _set(c: Core, g: int, block: int, owner: int, tokens: int) -> None:
     """A state is written over whatever the block held."""
     if has_keys(c, block):
         _report(c, f.OWNERSHIP, owner, g, block, tokens, c.shadow[block, f.S_TOKENS])
-    c.shadow[block, f.S_OWNER] = owner
-    c.shadow[block, f.S_TOKENS] = tokens
-    c.shadow[block, f.S_KEYED] = 0
+    row = _bytes_of(c, block)
+    row[f.S_OWNER] = owner
+    row[f.S_TOKENS] = tokens
+    row[f.S_KEYED] = 0
 
 
 @compiled
@@ -89,10 +99,11 @@ def _replay_state(c: Core, slice_: int, row: int, g: int, done: int) -> None:
     if c.plan_source[slice_, row, g] >= 0:
         ahead = c.place[slot, g, 2]
         source = plan[width + ahead] if ahead < width else 0
-        held = c.shadow[source, f.S_TOKENS] if source else f.UNWRITTEN
-        is_mine = source and c.shadow[source, f.S_OWNER] == owner
-        if held != start or not (is_mine or c.shadow[source, f.S_KEYED] == start):
-            _report(c, f.SEED, owner, g, source, start, held)
+        # The null block is never written.
+        state = _bytes_of(c, source)
+        is_true = state[f.S_OWNER] == owner or state[f.S_KEYED] == start
+        if state[f.S_TOKENS] != start or not is_true:
+            _report(c, f.SEED, owner, g, source, start, state[f.S_TOKENS])
     if chunk[f.C_CHECKPOINT]:
         export = c.chunk_block[slice_, row, g, 1]
         _set(c, g, export, owner, chunk[f.C_CHECKPOINT])
@@ -122,11 +133,12 @@ def _replay_pages(c: Core, slot: int, g: int, first: int, done: int) -> None:
         if block == 0:
             continue
         low, high = max(first, column * block_tokens), min(done, (column + 1) * block_tokens)
-        if has_keys(c, block) and low < c.shadow[block, f.S_KEYED]:
-            _report(c, f.OWNERSHIP, owner, g, block, low, c.shadow[block, f.S_KEYED])
-        whole = low == column * block_tokens or c.shadow[block, f.S_TOKENS] >= low
-        c.shadow[block, f.S_OWNER] = owner
-        c.shadow[block, f.S_TOKENS] = high if whole else f.GARBAGE
+        page = _bytes_of(c, block)
+        if has_keys(c, block) and low < page[f.S_KEYED]:
+            _report(c, f.OWNERSHIP, owner, g, block, low, page[f.S_KEYED])
+        whole = low == column * block_tokens or page[f.S_TOKENS] >= low
+        page[f.S_OWNER] = owner
+        page[f.S_TOKENS] = high if whole else f.GARBAGE
 
 
 @compiled
@@ -161,6 +173,7 @@ def _plan(c: Core, slice_: int, row: int) -> bool:
 def note_schedule(c: Core, slice_: int, rows: int) -> None:
     """A step was scheduled. With one step in flight, rows that change no table wait."""
     skips = c.fixed[f.F_IN_FLIGHT] == 1
+    c.now[f.N_REPLAYED] = c.now[f.N_STEP] - 1
     for row in range(rows):
         chunk = c.chunk[slice_, row]
         if skips and chunk[f.C_IS_QUIET]:
@@ -168,7 +181,7 @@ def note_schedule(c: Core, slice_: int, rows: int) -> None:
         slot = chunk[f.C_SLOT]
         if skips and c.place_seen[slot, 1] == chunk[f.C_RESIDENCY]:
             _catch_up(c, slot)
-    _forget_fresh(c)
+    _mark_fresh(c)
     c.plan_copies[slice_] = c.now[f.N_COPIES]
     for i in range(c.now[f.N_COPIES]):
         c.plan_copy[slice_, i] = c.copy[i]
@@ -178,6 +191,7 @@ def note_schedule(c: Core, slice_: int, rows: int) -> None:
             stays = _plan(c, slice_, row)
             if stays and not chunk[f.C_IS_PREFILL] and c.now[f.N_COPIES] == 0:
                 chunk[f.C_IS_QUIET] = 1
+    c.now[f.N_REPLAYED] = c.now[f.N_STEP]
 
 
 @compiled
@@ -186,9 +200,10 @@ def _copy_blocks(c: Core, slice_: int) -> None:
     for i in range(c.plan_copies[slice_]):
         source, target = c.plan_copy[slice_, i, f.Y_SOURCE], c.plan_copy[slice_, i, f.Y_TARGET]
         of_state = c.group[c.plan_copy[slice_, i, f.Y_GROUP], f.G_KIND] == f.STATE
-        c.shadow[target, f.S_OWNER] = c.shadow[source, f.S_OWNER]
-        c.shadow[target, f.S_TOKENS] = c.shadow[source, f.S_TOKENS]
-        c.shadow[target, f.S_KEYED] = c.shadow[source, f.S_KEYED] if of_state else 0
+        old, new = _bytes_of(c, source), _bytes_of(c, target)
+        new[f.S_OWNER] = old[f.S_OWNER]
+        new[f.S_TOKENS] = old[f.S_TOKENS]
+        new[f.S_KEYED] = old[f.S_KEYED] if of_state else 0
 
 
 @compiled
@@ -210,6 +225,8 @@ def _replay_row(c: Core, slice_: int, row: int, done: int) -> None:
 @compiled
 def replay(c: Core, slice_: int, rows: int, counts: Int64, ran: UInt8) -> None:
     """The oldest step in flight is known complete: before the engine learns of it."""
+    behind = (c.now[f.N_STEP] - slice_) % c.chunk.shape[0]
+    c.now[f.N_REPLAYED] = c.now[f.N_STEP] - behind
     _copy_blocks(c, slice_)
     skips = c.fixed[f.F_IN_FLIGHT] == 1
     for row in range(rows):
@@ -232,12 +249,13 @@ def check_published(c: Core) -> None:
     """Every key that became findable: the block holds exactly that, and was written for it."""
     for i in range(min(c.now[f.N_TOLD], c.told.shape[0])):
         slot, g, tokens, block = c.told[i]
-        owner, held = c.request[slot, f.R_ORDER], c.shadow[block, f.S_TOKENS]
+        owner, row = c.request[slot, f.R_ORDER], _bytes_of(c, block)
+        held, keyed = row[f.S_TOKENS], row[f.S_KEYED]
         is_state = c.group[g, f.G_KIND] == f.STATE
         holds = held == tokens if is_state else held >= tokens
-        if not holds or c.shadow[block, f.S_OWNER] != owner:
+        if not holds or row[f.S_OWNER] != owner:
             _report(c, f.PROVENANCE, owner, g, block, tokens, held)
-        elif is_state and c.shadow[block, f.S_KEYED] not in (0, tokens):
-            _report(c, f.UNIQUENESS, owner, g, block, tokens, c.shadow[block, f.S_KEYED])
-        c.shadow[block, f.S_KEYED] = max(c.shadow[block, f.S_KEYED], tokens)
+        elif is_state and keyed not in (0, tokens):
+            _report(c, f.UNIQUENESS, owner, g, block, tokens, keyed)
+        row[f.S_KEYED] = max(keyed, tokens)
     c.now[f.N_TOLD] = 0
