@@ -11,10 +11,8 @@ steps in flight, `schedule` may be called that many times before the first `comm
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from truehit.engine import entry
 from truehit.engine import fields as f
@@ -24,12 +22,20 @@ from truehit.engine.memory import Int32, Int64, UInt8
 from truehit.engine.refusal import refusal_of
 from truehit.engine.refused import Refused
 from truehit.engine.rules import RULES
-from truehit.engine.token_list import LARGEST, int32_of_list
+from truehit.engine.values import (
+    Tokens,
+    int32_of,
+    int64_of,
+    salt_of,
+    uint8_of,
+    whole_number,
+)
 from truehit.spec.geometry import Geometry
 from truehit.spec.geometry_checks import GeometryError, check
 from truehit.spec.scenario import Policy
 
-Tokens = Sequence[int] | Int32
+MOST_BUDGET_TOKENS = 2**62
+"""More could not be added up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +61,6 @@ class Statistics:
     submitted: int
     published_keys: int
     evicted_blocks: int
-
-
-def _int32_of_array(tokens: NDArray[Any]) -> Int32:
-    if tokens.dtype == np.int32:
-        return tokens
-    if tokens.dtype.kind not in "iu":
-        raise Refused(f"token ids: an array of {tokens.dtype} has none; int32 works")
-    if tokens.size and not 0 <= int(tokens.min()) <= int(tokens.max()) <= LARGEST:
-        raise Refused(
-            f"token ids: {int(tokens.min())} to {int(tokens.max())}; ids from 0 to {LARGEST} work"
-        )
-    return tokens.astype(np.int32)
-
-
-def int32_of(tokens: Tokens) -> Int32:
-    """Token ids as int32. Refused when one does not fit."""
-    if isinstance(tokens, np.ndarray):
-        return _int32_of_array(tokens)
-    try:
-        return int32_of_list(tokens)
-    except (OverflowError, TypeError) as error:
-        raise Refused(f"token ids: {error}; ids from 0 to {LARGEST} work") from None
 
 
 class Engine:
@@ -111,22 +95,23 @@ class Engine:
     ) -> int:
         """Queue a request of `tokens`, of which at most `output_tokens` more are generated; returns
         its number. Refused when it is empty or can never be served."""
-        ids = int32_of(tokens)
-        if ids.ndim != 1 or len(ids) == 0:
-            raise Refused(f"tokens: {ids.shape} is no prompt; 1 token works")
-        if output_tokens < 1:
-            raise Refused(f"output_tokens: {output_tokens} generates nothing; 1 works")
-        message = refusal_of(self.geometry, len(ids) + output_tokens, 0, None)
+        ids = int32_of("tokens", tokens)
+        if len(ids) == 0:
+            raise Refused("tokens: 0 of them are no prompt; 1 works")
+        output = whole_number("output_tokens", output_tokens, 1, 10**30)
+        message = refusal_of(self.geometry, len(ids) + output, 0, None)
         if message is not None:
             raise Refused(f"request {message}")
-        return self._host.submit(Arrival(ids, output_tokens, salt, priority))
+        rank = whole_number("priority", priority, -(2**63), 2**63 - 1)
+        return self._host.submit(Arrival(ids, output, salt_of(salt), rank))
 
     def _slot(self, request: int) -> int:
-        slot = self._host.slots.get(request)
-        if slot is None:
-            known = f"one of {len(self._host.slots)} live requests works"
-            raise Refused(f"request {request} is not known or has ended; {known}")
-        return slot
+        slots = self._host.slots
+        is_number = isinstance(request, int | np.integer)
+        if is_number and request in slots:
+            return slots[request]
+        works = f"{next(iter(slots))} works" if slots else "submitting 1 works"
+        raise Refused(f"request {request!r} is not known or has ended; {works}")
 
     def abort(self, request: int) -> None:
         """The client gives up. Refused for an unknown request."""
@@ -167,9 +152,9 @@ class Engine:
         """Schedule one step of at most so many tokens (default: the geometry's budget).
         Refused when that is not positive, or too many steps are in flight."""
         host = self._host
-        budget = self.geometry.budget_tokens if budget_tokens is None else budget_tokens
-        if budget <= 0:
-            raise Refused(f"budget_tokens: {budget} schedules nothing; 1 works")
+        budget = self.geometry.budget_tokens
+        if budget_tokens is not None:
+            budget = whole_number("budget_tokens", budget_tokens, 1, MOST_BUDGET_TOKENS)
         depth = self.geometry.steps_in_flight
         if len(host.in_flight) >= depth:
             raise Refused(f"{depth} steps are in flight; committing 1 of them works")
@@ -186,21 +171,17 @@ class Engine:
         if not host.in_flight:
             raise Refused("no step is in flight; scheduling 1 works")
         slice_, rows = host.in_flight[0]
-        sampled = np.asarray(counts, np.int64)
-        alive = self._all[:rows] if ran is None else np.asarray(ran, np.uint8)
-        ids = int32_of(tokens)
-        self._check_results(slice_, rows, sampled, alive, ids)
+        sampled = int64_of(counts, rows)
+        alive = self._all[:rows] if ran is None else uint8_of(ran, rows)
+        ids = int32_of("tokens", tokens)
+        self._check_results(slice_, sampled, alive, ids)
         status = host.commit(sampled, alive, ids)
         if not host.has_settled:
             return []
         slots = host.core.chunk[slice_, :rows, f.C_SLOT][status == f.FINISHED]
         return [int(number) for number in host.core.request[slots, f.R_ORDER]]
 
-    def _check_results(
-        self, slice_: int, rows: int, counts: Int64, ran: UInt8, tokens: Int32
-    ) -> None:
-        if counts.shape != (rows,) or ran.shape != (rows,):
-            raise Refused(f"counts and ran: {counts.shape} and {ran.shape}; ({rows},) works")
+    def _check_results(self, slice_: int, counts: Int64, ran: UInt8, tokens: Int32) -> None:
         total = entry.checked_total(self._host.handle, slice_, counts, ran)
         if total < 0:
             row = -1 - total
@@ -228,6 +209,7 @@ class Engine:
 
     def table(self, request: int, group: int) -> Int32:
         """The block table of a request in one group, int32[columns]; 0: a hole. A view."""
-        row = self._host.core.table[self._slot(request), group]
+        number = whole_number("group", group, 0, len(self.geometry.groups) - 1)
+        row = self._host.core.table[self._slot(request), number]
         first, length = int(row[f.T_AT]), int(row[f.T_LENGTH])
         return self._host.core.column[first : first + length]

@@ -86,6 +86,15 @@ def count_bounds(c: Core, slice_: int, row: int, ran: bool) -> tuple[int, int]:
 
 
 @compiled
+def first_negative(tokens: Int32) -> int:
+    """The first token that is no id, or -1."""
+    for i in range(tokens.shape[0]):
+        if tokens[i] < 0:
+            return i
+    return -1
+
+
+@compiled
 def checked_total(c: Core, slice_: int, counts: Int64, ran: UInt8) -> int:
     """The tokens of all rows; if row r has more or fewer than it can have, -1 - r."""
     total = 0

@@ -100,6 +100,12 @@ def checked_total(handle: Handle, slice_: int, counts: Int64, ran: UInt8) -> int
 
 
 @compiled
+def first_negative(tokens: Int32) -> int:
+    """The first token that is no id, or -1."""
+    return complete.first_negative(tokens)
+
+
+@compiled
 def count_bounds(handle: Handle, slice_: int, row: int, ran: bool) -> tuple[int, int]:
     """The fewest and the most tokens of a row."""
     return complete.count_bounds(opened(handle), slice_, row, ran)

@@ -38,7 +38,8 @@ ROUND = np.array([_root_fraction(prime, 3) for prime in _primes(64)], dtype=np.u
 
 @compiled
 def _turn(word: np.uint32, by: int) -> np.uint32:
-    return (word >> np.uint32(by)) | (word << np.uint32(32 - by))
+    # Compiled arithmetic of 32-bit words is of 64 bits: the high half is cut off again.
+    return np.uint32((word >> np.uint32(by)) | (word << np.uint32(32 - by)))
 
 
 @compiled
@@ -54,10 +55,11 @@ def _compress_portable(state: UInt32, words: UInt32) -> None:
     a, b, c, d, e, f, g, h = state
     for t in range(64):
         sum_e = _turn(e, 6) ^ _turn(e, 11) ^ _turn(e, 25)
-        one = h + sum_e + ((e & f) ^ (~e & g)) + ROUND[t] + schedule[t]
+        one = np.uint32(h + sum_e + ((e & f) ^ (~e & g)) + ROUND[t] + schedule[t])
         sum_a = _turn(a, 2) ^ _turn(a, 13) ^ _turn(a, 22)
         two = sum_a + ((a & b) ^ (a & c) ^ (b & c))
-        h, g, f, e, d, c, b, a = g, f, e, d + one, c, b, a, one + two
+        h, g, f, e = g, f, e, np.uint32(d + one)
+        d, c, b, a = c, b, a, np.uint32(one + two)
     state[0] += a
     state[1] += b
     state[2] += c
