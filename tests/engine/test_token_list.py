@@ -25,7 +25,8 @@ def test_what_fits_is_read_as_it_is(tokens: list[int], as_tuple: bool) -> None:
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    assert int32_of_list([np.int64(5), np.uint8(7)]).tolist() == [5, 7]
+    tokens: list[Any] = [np.int64(5), np.uint8(7)]
+    assert int32_of_list(tokens).tolist() == [5, 7]
 
 
 @CI
@@ -38,6 +39,15 @@ def test_the_first_that_is_no_token_id_is_an_error(
     with pytest.raises((TypeError, OverflowError)):
         int32_of_list([*before, odd, *after])
     assert int32_of_list(before).tolist() == before
+
+
+BOUNDARIES = (-1, -(2**31), -(2**63), -(2**64) + 5, LARGEST + 1, 2**32, 2**32 + 5, 2**63, 2**64 + 5)
+
+
+@pytest.mark.parametrize("token", BOUNDARIES)
+def test_no_number_is_taken_for_another(token: int) -> None:
+    with pytest.raises(OverflowError):
+        int32_of_list([5, token])
 
 
 def test_a_list_is_read_without_keeping_its_numbers() -> None:
