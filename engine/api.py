@@ -34,9 +34,6 @@ from truehit.spec.geometry import Geometry
 from truehit.spec.geometry_checks import GeometryError, check
 from truehit.spec.scenario import Policy
 
-MOST_BUDGET_TOKENS = 2**62
-"""More could not be added up."""
-
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -149,12 +146,13 @@ class Engine:
     # --- steps ------------------------------------------------------------------------------
 
     def schedule(self, budget_tokens: int | None = None) -> Batch:
-        """Schedule one step of at most so many tokens (default: the geometry's budget).
-        Refused when that is not positive, or too many steps are in flight."""
+        """Schedule one step of at most so many tokens (default and most: the geometry's budget,
+        on which reservations count). Refused when that is not positive, or too many steps are in
+        flight."""
         host = self._host
         budget = self.geometry.budget_tokens
         if budget_tokens is not None:
-            budget = whole_number("budget_tokens", budget_tokens, 1, MOST_BUDGET_TOKENS)
+            budget = whole_number("budget_tokens", budget_tokens, 1, budget)
         depth = self.geometry.steps_in_flight
         if len(host.in_flight) >= depth:
             raise Refused(f"{depth} steps are in flight; committing 1 of them works")

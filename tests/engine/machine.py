@@ -175,9 +175,9 @@ class Served(RuleBasedStateMachine):
         assert ended[0] == ended[1]
 
     @precondition(lambda self: self._may_schedule())
-    @rule(budget=st.none() | st.integers(1, 40))
-    def schedule(self, budget: int | None) -> None:
-        self._schedule(budget)
+    @rule(data=st.data())
+    def schedule(self, data: st.DataObject) -> None:
+        self._schedule(data.draw(st.none() | st.integers(1, self.geometry.budget_tokens)))
         if self.geometry.reserve_full_sequence:
             assert self.fast.host.core.now[f.N_PREEMPTED] == 0
 

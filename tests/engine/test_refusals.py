@@ -210,7 +210,8 @@ def test_only_a_running_request_is_preempted_and_only_a_waiting_one_looked_up() 
 
 # --- steps ----------------------------------------------------------------------------------------
 
-BUDGETS = (0, -1, 1.5, 0.5, NAN, float("inf"), "x", 2**70)
+# Reservations count on chunks no longer than the geometry's 64 tokens.
+BUDGETS = (0, -1, 65, 1.5, 0.5, NAN, float("inf"), "x", 2**70)
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=map(str, BUDGETS))
