@@ -117,7 +117,10 @@ def _has_room(c: Core, slice_: int, row: int) -> bool:
     keys = 0
     for g in range(c.group.shape[0]):
         unit = c.fixed[f.F_HASH_UNIT] if c.fixed[f.F_FINE] else c.group[g, f.G_BLOCK]
-        keys += (end - c.table[slot, g, f.T_FILED]) // unit + 4
+        filed = c.table[slot, g, f.T_FILED]
+        if c.group[g, f.G_KIND] == f.STATE:
+            filed *= c.group[g, f.G_BLOCK]
+        keys += (end - filed) // unit + 4
     return keys <= room_for_keys(c)
 
 

@@ -56,12 +56,18 @@ def _int32_of_array(name: str, tokens: NDArray[Any], works: str) -> Int32:
     if tokens.ndim != 1:
         raise Refused(f"{name}: an array of {tokens.ndim} dimensions is no list; {works} in 1")
     if tokens.dtype == np.int32:
-        return tokens
+        return _laid_out(tokens)
     if tokens.dtype.kind not in "iu":
         raise Refused(f"{name}: an array of {tokens.dtype} has none; {works}")
     if tokens.size and not 0 <= int(tokens.min()) <= int(tokens.max()) <= LARGEST:
         raise Refused(f"{name}: {int(tokens.min())} to {int(tokens.max())}; {works}")
-    return tokens.astype(np.int32)
+    return tokens.astype(np.int32, order="C")
+
+
+def _laid_out(array: NDArray[Any]) -> NDArray[Any]:
+    """The array as compiled code knows it: contiguous and writable. For another layout numba would
+    compile every step anew, in the middle of serving."""
+    return array if array.flags.carray else array.copy(order="C")
 
 
 def _numbers(name: str, values: Any, rows: int, kinds: str) -> NDArray[Any]:
@@ -79,9 +85,9 @@ def _numbers(name: str, values: Any, rows: int, kinds: str) -> NDArray[Any]:
 
 def int64_of(counts: Any, rows: int) -> Int64:
     """Counts, int64[rows]."""
-    return _numbers("counts", counts, rows, "iu").astype(np.int64, copy=False)
+    return _laid_out(_numbers("counts", counts, rows, "iu").astype(np.int64, copy=False))
 
 
 def uint8_of(ran: Any, rows: int) -> UInt8:
     """Which rows ran: booleans, uint8[rows]."""
-    return _numbers("ran", ran, rows, "b").astype(np.uint8)
+    return _laid_out(_numbers("ran", ran, rows, "b").astype(np.uint8))

@@ -13,6 +13,7 @@ from truehit.cli.options import AsJson
 
 if TYPE_CHECKING:
     from truehit.proofs.differ.parts import Compared, Part
+    from truehit.proofs.differ.subject import Subject
     from truehit.proofs.differ.write import Shown
 
 DRAWN_STEPS = 50_000
@@ -65,44 +66,62 @@ def command(
     from truehit.cli.output import console, write_json
     from truehit.cli.progress import Steps
     from truehit.proofs.differ.run import differential, drawn_parts
-    from truehit.proofs.differ.subject import SubjectError, load
-    from truehit.proofs.differ.write import shrunk
-    from truehit.reference.ruleset import RULE_SETS
 
-    if rules is not None and rules not in RULE_SETS:
-        raise unknown_name("rule set", rules, RULE_SETS)
-    for source in only or ():
-        if source not in SOURCES:
-            raise unknown_name("source", source, SOURCES)
     scenarios, target = _sorted_files(list(files or ()), as_json)
-    if only and scenarios:
-        raise InputError("--only is about the built-in sources; files work without it")
+    _check(rules, only or [], scenarios)
     if write is not None:
         _make(write)
     wanted = set(only or SOURCES)
+    parts, held = _parts(scenarios, rules, wanted), _subject(subject)
     drawn_steps = DRAWN_STEPS if steps is None and not scenarios else steps or 0
     drawn_steps = drawn_steps if "drawn" in wanted else 0
-    parts = _parts(scenarios, rules, wanted)
-    try:
-        held = load(subject)
-    except SubjectError as error:
-        raise InputError(str(error)) from error
     started = time.monotonic()
     with Steps("diff") as bar:
         drawn = drawn_parts(seed, rules)
         done = differential(subject, parts, drawn, drawn_steps, jobs, bar.advance)
     seconds = time.monotonic() - started
-    with Steps("shrink") as bar:
-        shown = []
-        for one in shrunk(done, held, write):
-            shown.append(one)
-            bar.advance(len(shown), len(done.found), one.found.name)
+    shown = _shrunk(done, held, write)
     if as_json:
         head = {"subject": subject, "rules_asked": rules, "seed": seed, "seconds": seconds}
         write_json(head | _payload(done, shown), target)
     if not as_json or target is not None:
         print_differential(console(), subject, done, shown)
     return _exit(done)
+
+
+def _check(rules: str | None, only: list[str], files: list[Path]) -> None:
+    """Names that exist, and `--only` without files."""
+    from truehit.reference.ruleset import RULE_SETS
+
+    if rules is not None and rules not in RULE_SETS:
+        raise unknown_name("rule set", rules, RULE_SETS)
+    for source in only:
+        if source not in SOURCES:
+            raise unknown_name("source", source, SOURCES)
+    if only and files:
+        raise InputError("--only is about the built-in sources; files work without it")
+
+
+def _subject(name: str) -> "Subject":
+    from truehit.proofs.differ.subject import SubjectError, load
+
+    try:
+        return load(name)
+    except SubjectError as error:
+        raise InputError(str(error)) from error
+
+
+def _shrunk(done: "Compared", subject: "Subject", write: Path | None) -> list["Shown"]:
+    """The smallest run of each kind of difference, kept in the folder if there is one."""
+    from truehit.cli.progress import Steps
+    from truehit.proofs.differ.write import shrunk
+
+    shown: list[Shown] = []
+    with Steps("shrink") as bar:
+        for one in shrunk(done, subject, write):
+            shown.append(one)
+            bar.advance(len(shown), len(done.found), one.found.name)
+    return shown
 
 
 def _exit(done: "Compared") -> Exit:
