@@ -6,7 +6,7 @@ whether the request ran at all. A request that did not is preempted: its writes 
 from truehit.engine import fields as f
 from truehit.engine.compiled import compiled
 from truehit.engine.filing import file_chunk, retire
-from truehit.engine.keys import room_for_keys
+from truehit.engine.keys import expect_key, room_for_keys
 from truehit.engine.memory import Core, Int32, Int64, UInt8
 from truehit.engine.quiet import done_until, wake
 from truehit.engine.residency import end_residency
@@ -41,10 +41,10 @@ def _append(c: Core, slot: int, tokens: Int32, first: int, count: int) -> None:
     for i in range(count):
         c.token[at + i] = tokens[first + i]
     row[f.R_KNOWN] += count
-    if (row[f.R_HASHED_UNITS] + 1) * c.fixed[f.F_HASH_UNIT] + c.fixed[f.F_LOOKAHEAD] <= row[
-        f.R_KNOWN
-    ]:
+    hashed, unit = row[f.R_HASHED_UNITS], c.fixed[f.F_HASH_UNIT]
+    if (hashed + 1) * unit + c.fixed[f.F_LOOKAHEAD] <= row[f.R_KNOWN]:
         hash_units(c, slot)
+        expect_key(c, row[f.R_KEYS] + hashed)
 
 
 @compiled

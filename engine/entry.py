@@ -4,7 +4,7 @@ from typing import Any
 
 from truehit.engine import complete, keys, lookup, pool, residency, schedule, shadow, tables
 from truehit.engine.compiled import compiled
-from truehit.engine.handle import opened
+from truehit.engine.handle import borrowed, opened
 from truehit.engine.memory import Int32, Int64, UInt8
 
 Handle = Any
@@ -48,7 +48,9 @@ def learn_step(
     tokens: Int32,
 ) -> int:
     """Learn the results of a step from `first_row` on; the row it stopped before."""
-    return complete.learn_step(opened(handle), slice_, first_row, rows, counts, ran, tokens)
+    return complete.learn_step(
+        opened(handle), slice_, first_row, rows, borrowed(counts), borrowed(ran), borrowed(tokens)
+    )
 
 
 @compiled
@@ -96,7 +98,7 @@ def release(handle: Handle, blocks: Int32) -> None:
 @compiled
 def checked_total(handle: Handle, slice_: int, counts: Int64, ran: UInt8) -> int:
     """The tokens of all rows, or -1 - r if the count of row r cannot be."""
-    return complete.checked_total(opened(handle), slice_, counts, ran)
+    return complete.checked_total(opened(handle), slice_, borrowed(counts), borrowed(ran))
 
 
 @compiled

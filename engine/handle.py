@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.extending import intrinsic, models, overload_attribute, register_model
+from numba.np import arrayobj
 from numba.np.numpy_support import carray
 from numpy.typing import NDArray
 
@@ -123,11 +124,32 @@ def _define(position: int, name: str, dimensions: int, inner: tuple[int, ...], k
         return body
 
 
+def _borrow_at(typing_context: Any, array: Any) -> Any:
+    """The data of an array."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        value = arrayobj.make_array(signature.args[0])(context, builder, arguments[0])  # type: ignore[no-untyped-call]
+        return builder.bitcast(value.data, ir.IntType(8).as_pointer())
+
+    return types.voidptr(array), codegen
+
+
+_data_of: Any = intrinsic(_borrow_at)
+
+
+@njit
+def _borrowed(array: Any) -> Any:
+    return carray(_data_of(array), array.shape, array.dtype)
+
+
 def _plain(handle: Core) -> Core:
     return handle
 
 
 opened: Any = _opened if IS_COMPILED else _plain
+borrowed: Any = _borrowed if IS_COMPILED else _plain
+"""An array of the caller's without its reference count: compiled code changes that with a locked
+instruction at every call that gets the array. The caller keeps it meanwhile."""
 
 
 def _define_all() -> None:

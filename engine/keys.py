@@ -9,7 +9,8 @@ import numpy as np
 from truehit.engine import fields as f
 from truehit.engine.compiled import compiled
 from truehit.engine.log import log_key
-from truehit.engine.memory import Core
+from truehit.engine.memory import Core, Int32
+from truehit.engine.prefetch import prefetch
 
 SPREAD = 7919
 """Keeps the keys of one prefix in different groups apart; any odd number does."""
@@ -18,6 +19,14 @@ SPREAD = 7919
 @compiled
 def _bucket_of(c: Core, group: int, first_word: int) -> int:
     return (np.int64(first_word) + np.int64(group) * SPREAD) & (c.bucket.shape[0] - 1)
+
+
+@compiled
+def expect_key(c: Core, row: int) -> None:
+    """The key in row `row` will be looked for in some group: fetch its buckets meanwhile, which lie
+    anywhere in a large table."""
+    for group in range(c.group.shape[0]):
+        prefetch(c.bucket, _bucket_of(c, group, c.key[row, 0]))
 
 
 @compiled
@@ -122,6 +131,19 @@ def _remove_entry(c: Core, entry: int) -> None:
         c.entry[before, f.E_NEXT] = c.entry[entry, f.E_NEXT]
     c.entry[entry, f.E_NEXT] = c.now[f.N_FREE_ENTRY]
     c.now[f.N_FREE_ENTRY] = entry
+
+
+@compiled
+def expect_loss(c: Core, blocks: Int32, at: int, count: int) -> None:
+    """The keys of blocks[at : at + count] go: fetch what that touches for all of them at once. Each
+    round finds here what the round before it asked for."""
+    for block in blocks[at : at + count]:
+        prefetch(c.record, c.block[block, f.B_RECORD] * f.K_FIELDS)
+    for block in blocks[at : at + count]:
+        prefetch(c.entry, c.record[c.block[block, f.B_RECORD], f.K_ENTRY] * f.E_FIELDS)
+    for block in blocks[at : at + count]:
+        entry = c.record[c.block[block, f.B_RECORD], f.K_ENTRY]
+        prefetch(c.bucket, _bucket_of(c, c.entry[entry, f.E_GROUP], c.entry[entry, f.E_DIGEST]))
 
 
 @compiled

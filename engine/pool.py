@@ -6,7 +6,7 @@ the size of the pool."""
 
 from truehit.engine import fields as f
 from truehit.engine.compiled import compiled
-from truehit.engine.keys import forget_keys
+from truehit.engine.keys import expect_loss, forget_keys
 from truehit.engine.log import begin, close, is_watched, put
 from truehit.engine.memory import Core, Int32, Int64
 
@@ -93,6 +93,7 @@ def take_into(c: Core, target: Int32, at: int, count: int, group: int) -> None:
             c.now[f.N_LOG] = opened - 2
     if evicted:
         c.now[f.N_EVICTED] += evicted
+        expect_loss(c, target, at, count)
         for i in range(count):
             if has_keys(c, target[at + i]):
                 forget_keys(c, target[at + i])

@@ -16,7 +16,7 @@ from truehit.engine import entry
 from truehit.engine import fields as f
 from truehit.engine.growth import with_keys
 from truehit.engine.handle import opened
-from truehit.engine.keys import publish
+from truehit.engine.keys import expect_key, publish
 
 SHAPE = Shape(16, 16)
 KEY_WORDS = 8
@@ -34,6 +34,8 @@ class Taken:
 def file_batch(handle: Any, blocks: Any, row: int) -> None:
     """Publish a batch under the keys from `row` of the key arena on."""
     core = opened(handle)
+    for place in range(blocks.shape[0]):
+        expect_key(core, row + place)
     for place in range(blocks.shape[0]):
         publish(core, 0, row + place, blocks[place])
 

@@ -122,13 +122,17 @@ class DecodeSession:
         self._steps = Steps(self._engine, output, lengths)
         whole = workload.running * (1 + workload.shape.drafts)
         self._steps.until(whole, Stopwatch())
-        for _ in range(WARM_STEPS):
-            self._steps.step(Stopwatch())
+        self._warm_up()
 
     def settings(self) -> dict[str, Any]:
         return settings_of(self._engine)
 
+    def _warm_up(self) -> None:
+        for _ in range(WARM_STEPS):
+            self._steps.step(Stopwatch())
+
     def measure(self, number: int) -> Measured:
+        self._warm_up()
         watch = Stopwatch()
         keys = self._engine.statistics().published_keys
         done = [self._steps.step(watch) for _ in range(self._work.steps)]

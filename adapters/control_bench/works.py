@@ -88,14 +88,14 @@ def _flat(shape: Shape, pool_blocks: int) -> Work:
     """Short prompts, so that 256 requests fit the smallest pool."""
     name = f"decode 256 in {pool_blocks:,} blocks, {_groups(shape)}"
     workload = Decode(
-        *(name, shape, 256, pool_blocks, 64, 512, _output_tokens(shape)), steps=DECODE_STEPS
+        *(name, shape, 256, pool_blocks, 64, 448, _output_tokens(shape)), steps=DECODE_STEPS
     )
     return Work(workload, flat=True)
 
 
 def _output_tokens(shape: Shape) -> int:
     """More than the warm-up and the most rounds sample."""
-    steps = 2 * WARM_STEPS + (1 + MOST_ROUNDS) * DECODE_STEPS
+    steps = 2 * WARM_STEPS + (1 + MOST_ROUNDS) * (WARM_STEPS + DECODE_STEPS)
     return steps * (1 + shape.drafts)
 
 

@@ -189,7 +189,7 @@ def test_every_decode_fits_its_pool() -> None:
     for one in works():
         work = one.workload
         if isinstance(work, Decode):
-            steps = 2 * WARM_STEPS + (1 + MOST_ROUNDS) * work.steps
+            steps = 2 * WARM_STEPS + (1 + MOST_ROUNDS) * (WARM_STEPS + work.steps)
             assert work.output_tokens >= steps * (1 + work.shape.drafts)
             assert blocks_needed(work) < work.pool_blocks
 

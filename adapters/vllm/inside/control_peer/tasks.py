@@ -39,13 +39,17 @@ class DecodeTask:
             self._subject.scheduler.add_request(request)
         for _ in until(self._all_decode, self._subject, workload.shape.drafts, Stopwatch()):
             pass
-        for _ in range(WARM_STEPS):
-            self._step(Stopwatch())
+        self._warm_up()
 
     def settings(self) -> dict[str, Any]:
         return subject.settings(self._subject)
 
+    def _warm_up(self) -> None:
+        for _ in range(WARM_STEPS):
+            self._step(Stopwatch())
+
     def measure(self, number: int) -> Measured:
+        self._warm_up()
         watch = Stopwatch()
         keys = self._subject.keys()
         tokens = taken = 0

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from math import gcd
 from typing import Any
 
-# Steps of a decode workload before its first round.
+# Steps of a decode workload before its first round, and off the clock in each round: the other side
+# had the caches before, and in so many steps every request fills a page of 16 tokens once.
 WARM_STEPS = 16
 # Far more than any workload needs to get where it begins.
 MOST_STEPS = 2_000
