@@ -199,7 +199,8 @@ class Device:
         """A state or a copied block that is shared, keyed or not the writer's own."""
         pool = self.pool
         if column is None:
-            owned = block in table.columns[table.first_held :]
+            # An engine may keep a copy that no table names, under the keys of its source.
+            owned = block in table.columns[table.first_held :] or block in pool.held_outside
         else:
             owned = column < len(table.columns) and table.columns[column] == block
         if not owned:

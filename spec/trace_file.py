@@ -63,6 +63,14 @@ def write_events(file: TextIO, events: Iterable[Event]) -> None:
         file.write(encode(_CODECS[event.kind].to_json(event)) + "\n")
 
 
+def event_from_json(data: dict[str, Any]) -> Event:
+    """The event of one object; ValueError if it is none."""
+    codec = _CODECS.get(data.get("kind", ""))
+    if codec is None:
+        raise ValueError(f"kind: {data.get('kind')!r} is unknown; {', '.join(_CODECS)} work")
+    return cast(Event, codec.from_json(data))
+
+
 def read_events(file: Iterable[str]) -> Iterator[Event]:
     """The events of a file; TraceError at the first line that is none, or without a header."""
     decode = json.JSONDecoder().decode
