@@ -1,1 +1,1 @@
-"""Released versions of vLLM as subjects: an environment of each, and what runs inside it."""
+"""vLLM as a subject: releases, installations and checkouts: an environment of each, and what runs inside it."""

@@ -1,4 +1,4 @@
-"""An environment in which the scheduler of a released vLLM can be imported, made once and kept.
+"""An environment in which the scheduler of a vLLM can be imported: that of a release, made once.
 
 It has two parts, both in the user's cache folder: the dependencies that the scheduler's modules
 need (one environment for all releases), and the Python files of one release, which come first on
@@ -7,6 +7,7 @@ whole or not at all. Packages come from wherever the user's own pip configuratio
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,9 @@ from truehit.adapters.vllm.unpack import unpack_wheel
 
 Progress = Callable[[str], None]
 PIP_LIMIT_SECONDS = 1800
+# Words of pip's own.
+OFFERED = re.compile(r"\(from versions: ([^)]+)\)")
+UNREACHABLE = "after connection broken by"
 # What `import vllm.v1.core.sched.scheduler` needs, found by leaving packages out.
 REQUIREMENTS = (
     "torch==2.13.0",
@@ -38,25 +42,41 @@ REQUIREMENTS_ALONE = ("xgrammar", "apache-tvm-ffi")
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A ready environment of one release."""
+    """A ready environment of one vLLM. `package` is the folder of its modules, and `path` what
+    comes first on the import path. Compiled Python goes to `bytecode`, or beside its source."""
 
-    version: str
+    name: str
+    version: str | None
     python: Path
-    packages: Path
+    package: Path
+    path: tuple[Path, ...]
     cache: Path
+    bytecode: Path | None = None
 
     def variables(self, *paths: Path) -> dict[str, str]:
         """The variables of a process inside it: offline, quiet, `paths` importable after vLLM."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        return kept | {
-            "PYTHONPATH": os.pathsep.join(str(path) for path in (self.packages, *paths)),
-            "PYTHONHASHSEED": "0",
-            "VLLM_CACHE_ROOT": str(self.cache),
-            "VLLM_LOGGING_LEVEL": "ERROR",
-            "VLLM_NO_USAGE_STATS": "1",
-            "HF_HUB_OFFLINE": "1",
-            "TRANSFORMERS_OFFLINE": "1",
-        }
+        prefix = {} if self.bytecode is None else {"PYTHONPYCACHEPREFIX": str(self.bytecode)}
+        return (
+            kept
+            | prefix
+            | {
+                "PYTHONPATH": os.pathsep.join(str(path) for path in (*self.path, *paths)),
+                # The folder that a user stands in is often a checkout of vLLM.
+                "PYTHONSAFEPATH": "1",
+                "PYTHONHASHSEED": "0",
+                "VLLM_CACHE_ROOT": str(self.cache),
+                "VLLM_LOGGING_LEVEL": "ERROR",
+                "VLLM_NO_USAGE_STATS": "1",
+                "HF_HUB_OFFLINE": "1",
+                "TRANSFORMERS_OFFLINE": "1",
+            }
+        )
+
+
+def user_layout() -> Layout:
+    """Where environments lie for this user, this interpreter and these requirements."""
+    return Layout.of_user(REQUIREMENTS + REQUIREMENTS_ALONE)
 
 
 def build(version: str, progress: Progress, layout: Layout | None = None) -> Environment:
@@ -66,26 +86,43 @@ def build(version: str, progress: Progress, layout: Layout | None = None) -> Env
         BuildError: not a version, pip is missing, or pip cannot bring a part; one line.
     """
     check_version(version)
-    place = layout or Layout.of_user(REQUIREMENTS + REQUIREMENTS_ALONE)
-    if not place.dependencies.is_dir():
-        progress("dependencies: asking pip for them (once, about 1.5 GB, some minutes) ...")
-        _check_pip()
-        with _made_whole(place.dependencies) as folder:
-            _make_dependencies(folder)
+    place = layout or user_layout()
+    ensure_dependencies(place, progress)
     packages = place.release(version)
     if not packages.is_dir():
         progress(f"vllm {version}: asking pip for its wheel, keeping its Python files ...")
         _check_pip()
-        with _made_whole(packages) as folder:
+        with made_whole(packages) as folder:
             _make_release(version, folder)
     progress(f"vllm {version}: ready")
-    return Environment(version, place.python, packages, place.root / "vllm-cache")
+    return Environment(
+        name=f"vllm=={version}",
+        version=version,
+        python=place.python,
+        package=packages / "vllm",
+        path=(packages,),
+        cache=place.vllm_cache(version),
+    )
+
+
+def ensure_dependencies(place: Layout, progress: Progress) -> None:
+    """Make the environment of the dependencies where it is missing.
+
+    Raises:
+        BuildError: pip is missing, or cannot bring them; one line.
+    """
+    if place.dependencies.is_dir():
+        return
+    progress("dependencies: asking pip for them (once, about 1.5 GB, some minutes) ...")
+    _check_pip()
+    with made_whole(place.dependencies) as folder:
+        _make_dependencies(folder)
 
 
 def _make_dependencies(folder: Path) -> None:
     venv.create(folder, with_pip=False, symlinks=True)
     inside = ("--python", str(folder / "bin" / "python"))
-    what = "the dependencies of vllm"
+    what = "the environment of dependencies"
     _pip(what, *inside, "install", "--only-binary", ":all:", *REQUIREMENTS)
     _pip(what, *inside, "install", "--only-binary", ":all:", "--no-deps", *REQUIREMENTS_ALONE)
 
@@ -102,8 +139,12 @@ def _make_release(version: str, folder: Path) -> None:
 
 
 @contextmanager
-def _made_whole(target: Path) -> Iterator[Path]:
-    """A folder beside `target` that takes its place at the end: runs may share the cache."""
+def made_whole(target: Path) -> Iterator[Path]:
+    """A folder beside `target` that takes its place at the end: runs may share the cache.
+
+    Raises:
+        BuildError: the cache cannot be written.
+    """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=f"{target.name}.", dir=target.parent))
@@ -141,10 +182,19 @@ def _pip(what: str, *arguments: str) -> None:
     except subprocess.TimeoutExpired:
         raise BuildError(f"{what}: pip was not done in {PIP_LIMIT_SECONDS} s") from None
     if done.returncode:
-        raise BuildError(f"{what}: pip cannot bring it: {last_error(done.stderr)}")
+        reason = last_error(done.stderr)
+        raise BuildError(f"{what} is not in the cache and pip cannot bring it: {reason}")
 
 
 def last_error(text: str) -> str:
-    """Of what pip wrote, the line that says why it stopped."""
+    """Of what pip wrote, the line that says why it stopped, and which version there is instead."""
     lines = [line for line in text.splitlines() if line.startswith("ERROR")]
-    return lines[-1].removeprefix("ERROR: ") if lines else "it wrote no reason"
+    if not lines:
+        return "it wrote no reason"
+    reason = lines[-1].removeprefix("ERROR: ")
+    offered = OFFERED.search(text)
+    if offered is None:
+        return reason
+    if offered[1] != "none":
+        return f"{reason}; the newest that it finds is {offered[1].split(', ')[-1]}"
+    return "no package index can be reached" if UNREACHABLE in text else reason

@@ -24,8 +24,7 @@ class Layout:
     def of_user(cls, requirements: Sequence[str]) -> "Layout":
         """Below XDG_CACHE_HOME, or ~/.cache where that is not set."""
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        text = "\n".join((sys.version, sys.base_prefix, *requirements))
-        key = hashlib.sha256(text.encode()).hexdigest()[:12]
+        key = short_key(sys.version, sys.base_prefix, *requirements)
         return cls(Path(base) / "truehit" / "environments", key)
 
     @property
@@ -41,6 +40,24 @@ class Layout:
     def release(self, version: str) -> Path:
         """The folder of one release's Python files."""
         return self.root / f"vllm-{version}"
+
+    def vllm_cache(self, subject: str) -> Path:
+        """What vLLM itself keeps; a subject that shared it would overwrite another's."""
+        return self.root / "vllm-cache" / subject
+
+    def metadata(self, subject: str) -> Path:
+        """A folder that says which version a checkout is, for those who ask the import path."""
+        return self.root / "metadata" / subject
+
+    @property
+    def bytecode(self) -> Path:
+        """Compiled Python of trees that nothing may be written into."""
+        return self.root / "bytecode"
+
+
+def short_key(*parts: str) -> str:
+    """A name for a folder, of what a path or a version may hold."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
 def check_version(version: str) -> None:

@@ -2,6 +2,7 @@
 for whatever keeps it from being made. pip runs for real, without an index."""
 
 import os
+import subprocess
 import sys
 import venv
 import zipfile
@@ -44,6 +45,11 @@ def put_wheel(folder: Path) -> None:
             target.writestr(f"vllm-1.2.3.dist-info/{name}", text)
 
 
+def environment(python: Path, packages: Path, root: Path) -> Environment:
+    package = packages / "vllm"
+    return Environment("vllm==1.2.3", "1.2.3", python, package, (packages,), root / "cache")
+
+
 def quiet(line: str) -> None:
     """No progress is wanted."""
 
@@ -70,9 +76,11 @@ def test_a_release_is_made_once(layout: Layout, offline: Path) -> None:
     put_wheel(offline)
     said: list[str] = []
     made = build("1.2.3", said.append, layout)
-    assert made.packages == layout.release("1.2.3")
-    assert (made.packages / "vllm" / "__init__.py").is_file()
-    assert not (made.packages / "vllm" / "_C.abi3.so").exists()
+    assert (made.name, made.version) == ("vllm==1.2.3", "1.2.3")
+    assert made.path == (layout.release("1.2.3"),)
+    assert made.package == layout.release("1.2.3") / "vllm"
+    assert (made.package / "__init__.py").is_file()
+    assert not (made.package / "_C.abi3.so").exists()
     assert [line.split(":")[0] for line in said] == ["vllm 1.2.3", "vllm 1.2.3"]
     (offline / "vllm-1.2.3-py3-none-any.whl").unlink()
     said.clear()
@@ -82,19 +90,44 @@ def test_a_release_is_made_once(layout: Layout, offline: Path) -> None:
 
 def test_an_unknown_version_leaves_nothing_behind(layout: Layout, offline: Path) -> None:
     put_wheel(offline)
-    with pytest.raises(
-        BuildError, match=r"^vllm==9\.9\.9: pip cannot bring it: .*9\.9\.9"
-    ) as caught:
+    with pytest.raises(BuildError) as caught:
         build("9.9.9", quiet, layout)
-    assert "\n" not in str(caught.value)
+    assert str(caught.value) == (
+        "vllm==9.9.9 is not in the cache and pip cannot bring it: "
+        "No matching distribution found for vllm==9.9.9; the newest that it finds is 1.2.3"
+    )
     assert sorted(path.name for path in layout.root.iterdir()) == ["dependencies-key"]
+
+
+def test_no_network_and_no_cache_is_one_line(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    # Nobody listens at the port for discarded data.
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.delenv("PIP_NO_INDEX", raising=False)
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
+    with pytest.raises(BuildError) as caught:
+        build("1.2.3", quiet, layout)
+    assert str(caught.value) == (
+        "vllm==1.2.3 is not in the cache and pip cannot bring it: no package index can be reached"
+    )
+
+
+def test_releases_keep_apart_what_vllm_caches(layout: Layout, offline: Path) -> None:
+    """It caches by the name of a model, so two releases would undo each other's work."""
+    put_wheel(offline)
+    made = build("1.2.3", quiet, layout)
+    layout.release("1.2.4").mkdir()
+    assert made.cache != build("1.2.4", quiet, layout).cache
 
 
 def test_unreachable_dependencies_leave_nothing_behind(tmp_path: Path, offline: Path) -> None:
     layout = Layout(tmp_path / "cache", "key")
-    with pytest.raises(
-        BuildError, match=r"^the dependencies of vllm: pip cannot bring it: "
-    ) as caught:
+    words = r"^the environment of dependencies is not in the cache and pip cannot bring it: "
+    with pytest.raises(BuildError, match=words) as caught:
         build("1.2.3", quiet, layout)
     assert "\n" not in str(caught.value)
     assert list(layout.root.iterdir()) == []
@@ -131,7 +164,7 @@ def test_a_process_inside_is_offline_and_sees_the_release_first(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     monkeypatch.setenv("PYTHONSTARTUP", "/elsewhere/x.py")
-    made = Environment("1.2.3", tmp_path / "python", tmp_path / "vllm-1.2.3", tmp_path / "cache")
+    made = environment(Path("python"), tmp_path / "vllm-1.2.3", tmp_path)
     variables = made.variables(tmp_path / "inside")
     assert variables["PYTHONPATH"].split(os.pathsep) == [
         str(tmp_path / "vllm-1.2.3"),
@@ -140,6 +173,28 @@ def test_a_process_inside_is_offline_and_sees_the_release_first(
     assert "PYTHONSTARTUP" not in variables
     assert variables["HF_HUB_OFFLINE"] == "1"
     assert variables["VLLM_CACHE_ROOT"] == str(tmp_path / "cache")
+
+
+def test_the_folder_a_user_stands_in_is_not_imported_from(tmp_path: Path) -> None:
+    """Whoever works on vLLM stands in a checkout of it."""
+    for name in ("release", "checkout"):
+        (tmp_path / name / "vllm").mkdir(parents=True)
+        (tmp_path / name / "vllm" / "__init__.py").write_text("", encoding="utf-8")
+    made = environment(Path(sys.executable), tmp_path / "absent", tmp_path)
+    code = "import importlib.util; print(importlib.util.find_spec('vllm').origin)"
+    inside = tmp_path / "checkout"
+    line = [sys.executable, "-c", code]
+    for paths in ((tmp_path / "release",), ()):
+        done = subprocess.run(
+            line,
+            env=made.variables(*paths),
+            cwd=inside,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert str(inside) not in done.stdout
+        assert done.returncode == (0 if paths else 1)
 
 
 def test_of_what_pip_wrote_the_last_error_counts() -> None:
