@@ -30,7 +30,8 @@ class ViolationClass(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One broken sentence. `group`, `column`, `block`: where, as far as the law can say."""
+    """One broken sentence. `group`, `column`, `block`, `position_tokens`: where, as far as the law
+    can say."""
 
     law: str
     violation_class: ViolationClass
@@ -40,6 +41,7 @@ class Violation:
     group: str = ""
     column: int | None = None
     block: int | None = None
+    position_tokens: int | None = None
 
 
 class Report:
@@ -94,8 +96,10 @@ class Law:
         group: str = "",
         column: int | None = None,
         block: int | None = None,
+        position_tokens: int | None = None,
     ) -> int | None:
         """Report one violation; its index, unless the law has said enough."""
+        where = (group, column, block, position_tokens)
         return self.report.add(
-            Violation(self.name, violation_class, step, request, sentence, group, column, block)
+            Violation(self.name, violation_class, step, request, sentence, *where)
         )

@@ -119,6 +119,7 @@ class Reach(Law):
                     event.request,
                     f"publishes the state at {tokens} tokens, where no lookup can land: hits are "
                     f"multiples of {alignment}",
+                    tokens,
                 )
 
     def on_unpublish(self, event: Unpublish) -> None:
@@ -176,6 +177,7 @@ class Reach(Law):
                     f"hits {event.local_tokens}, but shares {shared} tokens with a committed "
                     "prefill that "
                     f"kept {position}",
+                    position,
                 )
                 return
 
@@ -196,6 +198,7 @@ class Reach(Law):
                         request.name,
                         f"passed the kept position {position} in step {chunk.step} but group "
                         f"{group.name} has no key there",
+                        position,
                     )
         self._due_upto[chunk.residency] = max(considered, ready)
 
@@ -237,6 +240,6 @@ class Reach(Law):
     def _is_gone(self, key: Key) -> bool:
         return key not in self.ledger.keys.by_key and self._memory.is_lost(key)
 
-    def _say(self, step: int, request: str, why: str) -> None:
+    def _say(self, step: int, request: str, why: str, position: int) -> None:
         sentence = f"request {request}: {why} (step {step})"
-        self.say(ViolationClass.WASTE, step, request, sentence)
+        self.say(ViolationClass.WASTE, step, request, sentence, position_tokens=position)

@@ -1,0 +1,57 @@
+"""Kinds of violations: symptoms with one cause are one finding, shown by its smallest scenario."""
+
+from dataclasses import dataclass
+
+from truehit.adapters.vllm.audit.reading import Symptom
+from truehit.adapters.vllm.audit.toggles import Toggle, Trial
+from truehit.spec.laws.base import ViolationClass
+
+SEVERITY = (
+    ViolationClass.CORRUPT,
+    ViolationClass.STALL,
+    ViolationClass.WASTE,
+    ViolationClass.POLICY,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`cause`: the first toggle that heals, "" if none does alone. A repair is one mechanism,
+    whatever laws it breaks; a feature may take part in several, so the law tells them apart."""
+
+    cause: str
+    law: str
+    violation_class: ViolationClass
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One kind, as it was found. `heals`: the names of all toggles that make it vanish, one at a
+    time. `runs` and `seconds`: when it was found, counted from the start of the search."""
+
+    kind: Kind
+    symptom: Symptom
+    trial: Trial
+    heals: tuple[str, ...]
+    runs: int
+    worker: int
+    seconds: float
+
+
+def kind_of(symptom: Symptom, heals: tuple[Toggle, ...]) -> Kind:
+    """The kind of a symptom that these toggles heal. What is policy is nobody's defect to mend."""
+    if symptom.violation_class is ViolationClass.POLICY:
+        heals = tuple(toggle for toggle in heals if not toggle.is_repair)
+    if not heals:
+        return Kind("", symptom.law, symptom.violation_class)
+    first = heals[0]
+    law = "" if first.is_repair else symptom.law
+    return Kind(first.name, law, symptom.violation_class)
+
+
+def worst(symptoms: tuple[Symptom, ...]) -> tuple[Symptom, ...]:
+    """One symptom a shape and class, the gravest first."""
+    seen: dict[tuple[str, str], Symptom] = {}
+    for symptom in symptoms:
+        seen.setdefault((symptom.violation_class, symptom.shape), symptom)
+    return tuple(sorted(seen.values(), key=lambda s: SEVERITY.index(s.violation_class)))
