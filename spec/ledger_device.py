@@ -47,9 +47,12 @@ class Device:
         return holds_entries(page, entry.path, base, tokens)
 
     def _was_true(self, entry: Entry, group: GroupBook, step: int) -> bool:
-        """True iff an earlier step made the key true: within one step bytes may settle."""
+        """True iff an earlier step made the key true: within one step bytes may settle, also those
+        of a key that is new in it."""
         written = self.pool.written_step[entry.block]
-        return written is not None and written < step and self.entry_is_true(entry, group)
+        if written is None or written >= step or entry.step >= step:
+            return False
+        return self.entry_is_true(entry, group)
 
     def copy(self, event: Copy, table: TableBook) -> None:
         """Whole blocks: the target holds what the source holds."""

@@ -19,6 +19,7 @@ from truehit.adapters.vllm.audit.mutate import mutate
 from truehit.adapters.vllm.audit.reading import Symptom, steps_of, symptoms
 from truehit.adapters.vllm.audit.toggles import Toggle, Trial, toggles
 from truehit.adapters.vllm.driver import Driver
+from truehit.spec.laws.base import ViolationClass
 from truehit.spec.scenario import Scenario
 from truehit.spec.trace import Event
 
@@ -135,16 +136,11 @@ class Hunt:
         names = tuple(toggle.name for toggle in heals)
         return Finding(kind, symptom, trial, names, self.progress.runs, self._worker, seconds)
 
-    def finish(self) -> tuple[Finding, ...]:
-        """All findings by their smallest scenarios, in the order they were found. Two that turn out
-        to be one kind are one."""
-        finished: dict[Kind, Finding] = {}
-        for first in self.findings.values():
-            small = self._smallest(first)
-            finished.setdefault(small.kind, small)
-        return tuple(finished.values())
-
-    def _smallest(self, first: Finding) -> Finding:
+    def made_small(self, first: Finding) -> Finding:
+        """A finding by its smallest scenario, from which its kind is told again. Policies stay as
+        they are."""
+        if first.kind.violation_class is ViolationClass.POLICY:
+            return first
         repairs, symptom = first.trial.repairs, first.symptom
         scenario = smallest(first.trial.scenario, symptom, self._runner(repairs))
         small = Trial(scenario, repairs)

@@ -12,6 +12,18 @@ SEVERITY = (
     ViolationClass.WASTE,
     ViolationClass.POLICY,
 )
+MENDED = (ViolationClass.CORRUPT, ViolationClass.WASTE)
+TELLING = (
+    "neutrality",
+    "provenance",
+    "seed",
+    "commit",
+    "uniqueness",
+    "ownership",
+    "joint",
+    "reach",
+)
+"""Laws that say most plainly what went wrong come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +51,9 @@ class Finding:
 
 
 def kind_of(symptom: Symptom, heals: tuple[Toggle, ...]) -> Kind:
-    """The kind of a symptom that these toggles heal. What is policy is nobody's defect to mend."""
-    if symptom.violation_class is ViolationClass.POLICY:
+    """The kind of a symptom that these toggles heal. A repair changes what is stored; that some
+    request then waits for something else is no cause."""
+    if symptom.violation_class not in MENDED:
         heals = tuple(toggle for toggle in heals if not toggle.is_repair)
     if not heals:
         return Kind("", symptom.law, symptom.violation_class)
@@ -50,8 +63,14 @@ def kind_of(symptom: Symptom, heals: tuple[Toggle, ...]) -> Kind:
 
 
 def worst(symptoms: tuple[Symptom, ...]) -> tuple[Symptom, ...]:
-    """One symptom a shape and class, the gravest first."""
+    """One symptom a shape and class, the gravest and most telling first."""
     seen: dict[tuple[str, str], Symptom] = {}
     for symptom in symptoms:
         seen.setdefault((symptom.violation_class, symptom.shape), symptom)
-    return tuple(sorted(seen.values(), key=lambda s: SEVERITY.index(s.violation_class)))
+    return tuple(sorted(seen.values(), key=_rank))
+
+
+def _rank(symptom: Symptom) -> tuple[int, int]:
+    law = symptom.law
+    telling = TELLING.index(law) if law in TELLING else len(TELLING)
+    return SEVERITY.index(symptom.violation_class), telling

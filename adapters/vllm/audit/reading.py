@@ -4,7 +4,8 @@ Two sentences are read differently than for our own engine, because released sch
 otherwise by design; both become *policy* unless they do harm:
 
 * a splitter that leaves an offer unused waits for a larger one. It is a stall when the same request
-  is offered tokens and gets none in `DEFERRED_STEPS` steps in a row;
+  is offered half a state block or more and gets none in `DEFERRED_STEPS` steps in a row; less than
+  that is what others left of the budget;
 * with retention 0 or an interval, released engines keep what a resend can land on, not the end of a
   prompt for a longer one. A miss there is waste only where a resend would have landed.
 """
@@ -20,6 +21,7 @@ from truehit.spec.geometry import Dense, Geometry
 from truehit.spec.laws.base import Violation, ViolationClass
 from truehit.spec.laws.judge import check_trace
 from truehit.spec.ledger import LedgerError
+from truehit.spec.tokens import Segment, TokenPath, TokenTree
 from truehit.spec.trace import Complete, EngineError, Event, Schedule, Submit
 
 DEFERRED_STEPS = 16
@@ -53,15 +55,16 @@ def symptoms(driven: Driven) -> tuple[Symptom, ...]:
     except LedgerError as problem:
         sentence = f"the trace contradicts itself: {problem}"
         return (*found, Symptom("trace", ViolationClass.CORRUPT, sentence, 0, ""))
-    deferred = _deferrals(driven.trace)
-    landings = _landings(driven.scenario.geometry, driven.trace)
+    half_block = (driven.scenario.geometry.grid_tokens or 1) // 2
+    deferred = _deferrals(driven.trace, half_block)
+    landings = Landings(driven.scenario.geometry, driven.trace)
     for violation in verdict.violations:
         read = violation.violation_class
         if violation.law == "progress" and "is offered" in violation.sentence:
             if deferred[violation.request] < DEFERRED_STEPS:
                 read = ViolationClass.POLICY
         elif (violation.law == "admission" and "reservations" in violation.sentence) or (
-            violation.law == "reach" and _is_policy(violation, driven.scenario.geometry, landings)
+            violation.law == "reach" and not landings.is_promised(violation)
         ):
             read = ViolationClass.POLICY
         found.append(
@@ -83,33 +86,53 @@ def _faults(faults: Iterable[EngineError]) -> Iterator[Symptom]:
         yield Symptom("fault", ViolationClass.STALL, fault.message, fault.step, request)
 
 
-def _deferrals(trace: Iterable[Event]) -> dict[str, int]:
-    """Request -> the most steps in a row in which it was offered tokens and got none."""
+def _deferrals(trace: Iterable[Event], least_tokens: int) -> dict[str, int]:
+    """Request -> the most steps in a row in which it was offered so many and got none."""
     longest: dict[str, int] = defaultdict(int)
     now: dict[str, int] = defaultdict(int)
     for event in trace:
         if isinstance(event, Schedule):
-            is_deferred = event.end == event.start and event.offered_tokens > 0
+            is_deferred = event.end == event.start and event.offered_tokens >= max(least_tokens, 1)
             now[event.request] = now[event.request] + 1 if is_deferred else 0
             longest[event.request] = max(longest[event.request], now[event.request])
     return longest
 
 
-def _landings(geometry: Geometry, trace: Iterable[Event]) -> frozenset[int]:
-    """Where a resend of any prompt of the run lands."""
-    return frozenset(
-        legal(geometry, event.prompt_tokens) for event in trace if isinstance(event, Submit)
-    )
+class Landings:
+    """Where a resend of each prompt of a run lands, which is what sparse retention keeps."""
 
+    def __init__(self, geometry: Geometry, trace: Iterable[Event]) -> None:
+        tree = TokenTree()
+        self._period = geometry.retention_period_tokens
+        self._is_dense = isinstance(geometry.retention, Dense)
+        self._of: dict[str, tuple[TokenPath, int]] = {}
+        self._passed_in: dict[str, int] = {}
+        """Request -> the step in which its prefill reached its landing."""
+        for event in trace:
+            if isinstance(event, Submit):
+                answer = Segment(event.output, event.output_tokens)
+                path = tree.path((*event.segments, answer), event.salt)
+                self._of[event.request] = path, legal(geometry, event.prompt_tokens)
+            elif isinstance(event, Schedule) and event.end >= self._of[event.request][1]:
+                self._passed_in.setdefault(event.request, event.step)
 
-def _is_policy(violation: Violation, geometry: Geometry, landings: frozenset[int]) -> bool:
-    if isinstance(geometry.retention, Dense):
-        return False
-    position = violation.position_tokens
-    if position is None:
-        return False
-    period = geometry.retention_period_tokens
-    return position not in landings and not (period and position % period == 0)
+    def is_promised(self, violation: Violation) -> bool:
+        """A resend of a prompt lands at the position that was not kept, or not hit: of the
+        request's own prompt, or of one whose prefix it shares."""
+        position = violation.position_tokens
+        if self._is_dense or position is None or violation.request not in self._of:
+            return True
+        if self._period and position % self._period == 0:
+            return True
+        own, lands = self._of[violation.request]
+        if " passed " in violation.sentence or " publishes " in violation.sentence:
+            return position == lands
+        return any(
+            lands == position and own.shared_tokens(path) >= position
+            for name, (path, lands) in self._of.items()
+            if name != violation.request
+            and self._passed_in.get(name, violation.step) < violation.step
+        )
 
 
 def steps_of(trace: Iterable[Event]) -> int:

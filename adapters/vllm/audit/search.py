@@ -6,9 +6,9 @@ scenarios it reached.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 
 from truehit.adapters.vllm.audit.draw import Supported
@@ -73,25 +73,33 @@ def search(
             pool.submit(_hunt, environment, budget, seed, w, workers, repairs, supported)
             for w in range(workers)
         ]
-        parts = []
-        for future in futures:
-            part = future.result()
-            parts.append(part)
-            progress(f"{part.runs} scenarios, {part.steps} steps, {len(part.findings)} findings")
-    return merged(parts)
+        parts = [future.result() for future in futures]
+        whole = merged(parts)
+        progress(f"{whole.runs} scenarios, {whole.steps} steps; making the findings small ...")
+        shares = [whole.findings[w::workers] for w in range(workers)]
+        smaller = [
+            pool.submit(_make_small, environment, share, repairs, supported) for share in shares
+        ]
+        small = [finding for future in smaller for finding in future.result()]
+    return replace(whole, findings=distinct(small))
+
+
+def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """One finding a kind, the first one by the number of its scenario; the gravest first."""
+    found: dict[Kind, Finding] = {}
+    for finding in sorted(findings, key=lambda f: (f.runs, f.worker)):
+        found.setdefault(finding.kind, finding)
+    return tuple(
+        sorted(
+            found.values(), key=lambda f: (SEVERITY.index(f.kind.violation_class), f.runs, f.worker)
+        )
+    )
 
 
 def merged(parts: list[Part]) -> Searched:
-    """One finding a kind, the first one by the number of its scenario."""
-    found: dict[Kind, Finding] = {}
-    everything = [finding for part in parts for finding in part.findings]
-    for finding in sorted(everything, key=lambda f: (f.runs, f.worker)):
-        found.setdefault(finding.kind, finding)
-    ordered = sorted(
-        found.values(), key=lambda f: (SEVERITY.index(f.kind.violation_class), f.runs, f.worker)
-    )
+    """What all workers brought home."""
     return Searched(
-        tuple(ordered),
+        distinct(finding for part in parts for finding in part.findings),
         sum(part.runs for part in parts),
         sum(part.steps for part in parts),
         sum((part.seen for part in parts), Counter[str]()),
@@ -119,6 +127,19 @@ def _hunt(
                 ends = monotonic() + 60 * minutes
                 while monotonic() < ends:
                     hunt.run()
-        findings = hunt.finish()
+        findings = tuple(hunt.findings.values())
     done = hunt.progress
     return Part(findings, done.runs, done.steps, done.looked, done.seen, done.broken)
+
+
+def _make_small(
+    environment: Environment,
+    findings: tuple[Finding, ...],
+    repairs: tuple[str, ...],
+    supported: Supported,
+) -> list[Finding]:
+    if not findings:
+        return []
+    with Driver(environment) as driver:
+        hunt = Hunt(driver, 0, 0, repairs, supported)
+        return [hunt.made_small(finding) for finding in findings]

@@ -21,6 +21,7 @@ VERBS = (
     "regress",
     "sweep",
     "diff",
+    "audit",
     "law",
 )
 """Each is a module of this package with one function `command`."""
