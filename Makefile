@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: verify verify-full test lint bench bench-control differential fuzz mutation clean
+.PHONY: verify verify-full test test-releases lint bench bench-control differential audit audit-all
+.PHONY: audit-controls fuzz mutation clean
 
 verify: $(READY)
 	@mkdir -p build
@@ -15,6 +16,11 @@ verify-full: $(READY)
 
 test: $(READY)
 	@$(BIN)/pytest -n 2 --dist loadfile -q --benchmark-disable
+
+# Needs pip and a network once: vLLM's dependencies and the wheels of the releases, a few GB.
+test-releases: $(READY)
+	@$(BIN)/python -m truehit.adapters.vllm.prepare 0.26.0 0.27.1 0.33.0
+	@$(BIN)/pytest -n 2 --dist loadfile -q --benchmark-disable -m releases
 
 lint: $(READY)
 	@$(BIN)/ruff format --check .
@@ -31,6 +37,16 @@ bench-control: $(READY)
 differential: $(READY)
 	@mkdir -p build
 	@$(BIN)/truehit diff --steps 100000 --write build/differences --json build/differential.json
+
+# What CI looks at: two releases, a short search.
+audit: $(READY)
+	@$(BIN)/python -m truehit.adapters.vllm.matrix --only 0.26.0 0.33.0 --scenarios 120
+
+audit-all: $(READY)
+	@$(BIN)/python -m truehit.adapters.vllm.matrix --page docs/releases.md
+
+audit-controls: $(READY)
+	@$(BIN)/python -m truehit.adapters.vllm.controls --steps 20000 0.32.0 0.33.0
 
 fuzz: $(READY)
 	@mkdir -p build

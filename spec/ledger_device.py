@@ -7,6 +7,7 @@ from the contents that stood before the first of them, also when one of them ove
 from truehit.spec.ghost import Garbage, State, StateContent, consume, is_state_after
 from truehit.spec.ledger_keys import Keys
 from truehit.spec.ledger_pages import (
+    BLANK,
     first_entry_read,
     holds_entries,
     is_written,
@@ -60,6 +61,12 @@ class Device:
         if not source or not target:
             end = "source" if not source else "target"
             self._fact(FactKind.USES_NULL, event, None, 0, f"is the {end} of a copy")
+            if target:
+                pool.states[target] = GARBAGE
+                pool.pages[target] = BLANK
+                pool.written_step[target] = event.step
+                if target in pool.keyed:
+                    pool.disturbed.add(target)
             return
         if pool.written_step[source] is None:
             self._fact(FactKind.COPIES_NOTHING, event, None, source, f"copies to block {target}")

@@ -1,1 +1,1 @@
-"""vLLM as a subject: releases, installations and checkouts: an environment of each, and what runs inside it."""
+"""vLLM as a subject: an environment of each release or tree, and what runs inside it."""

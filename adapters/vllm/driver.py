@@ -23,19 +23,34 @@ from truehit.spec.trace import EngineError, Event, Header, Plane
 from truehit.spec.trace_file import event_from_json
 
 PACKAGE = "driver"
+UNORDERED = "unordered"
 FIRST_LIMIT_SECONDS = 300
 """Importing a release for the first time, without byte code, takes most of a minute."""
 LIMIT_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
+class Unordered:
+    """Operations of two requests (or two of one) that meet in a block within a phase of a step:
+    what the block holds afterwards depends on the order in which kernels run."""
+
+    step: int
+    group: str
+    block: int
+    phase: str
+    requests: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Driven:
     """What a real engine did with a scenario. `facts`: what it ran with, read back; empty when it
-    refused to start. `trace` begins with the header."""
+    refused to start. `trace` begins with the header. `unordered`: where it is the mirror's order
+    that the trace shows."""
 
     scenario: Scenario
     facts: dict[str, Any]
     trace: tuple[Event, ...]
+    unordered: tuple[Unordered, ...] = ()
 
     @property
     def faults(self) -> tuple[EngineError, ...]:
@@ -64,6 +79,18 @@ class Driver:
         order = {**dump_scenario(scenario), "options": options or {}}
         lines, problem = self._exchange(json.dumps(order))
         return driven(scenario, lines, problem, self._environment.name)
+
+    def facts(self) -> dict[str, Any]:
+        """What is so for every scheduler of this release: `version`, `bridge` (the release that it
+        was tried with, or "newest"), `knows_lookahead`, `observes_checkpoints`, and more.
+
+        Raises:
+            PeerError: the process cannot start; one line.
+        """
+        lines, problem = self._exchange(json.dumps({"kind": "facts"}))
+        if problem is not None:
+            raise PeerError(f"{self._environment.name}: {problem}")
+        return lines[0]
 
     def _exchange(self, order: str) -> tuple[list[dict[str, Any]], str | None]:
         """The lines of one trace, and what kept it from its end."""
@@ -155,11 +182,17 @@ def driven(
         planes=tuple(Plane),
         scenario=scenario.name,
     )
-    events = [event_from_json(line) for line in lines]
+    unordered = tuple(_unordered(line) for line in lines if line["kind"] == UNORDERED)
+    events = [event_from_json(line) for line in lines if line["kind"] != UNORDERED]
     if problem is not None:
         step = events[-1].step if events else 0
         events.append(EngineError(step, problem))
-    return Driven(replace(scenario, geometry=geometry), facts, (header, *events))
+    return Driven(replace(scenario, geometry=geometry), facts, (header, *events), unordered)
+
+
+def _unordered(line: dict[str, Any]) -> Unordered:
+    first, second = line["requests"]
+    return Unordered(line["step"], line["group"], line["block"], line["phase"], (first, second))
 
 
 def as_run(geometry: Geometry, facts: dict[str, Any]) -> Geometry:
@@ -167,12 +200,18 @@ def as_run(geometry: Geometry, facts: dict[str, Any]) -> Geometry:
     if not facts:
         return geometry
     drop: BlockDrop | Lookahead | NoDrop = NoDrop()
+    groups = geometry.groups
+    if facts["drops"] and not any(group.drafted for group in geometry.attention_groups):
+        # With no group marked, the engine takes all of them for the drafter's.
+        pages = geometry.attention_groups
+        groups = tuple(replace(g, drafted=True) if g in pages else g for g in groups)
     if facts["lookahead_tokens"]:
         drop = Lookahead(facts["lookahead_tokens"])
     elif facts["drops"]:
         drop = geometry.drop if isinstance(geometry.drop, BlockDrop) else BlockDrop(DropCap.MARGIN)
     return replace(
         geometry,
+        groups=groups,
         hash_unit_tokens=facts["hash_unit_tokens"],
         fine_hits=facts["fine_hits"],
         drop=drop,

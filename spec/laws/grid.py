@@ -58,10 +58,16 @@ class Grid(Law):
             self._say(event, ViolationClass.POLICY, why)
         if not passes_nothing_kept(start, end, exported, stop, *kept):
             why = f"passes the kept position {stop} and does not export it"
-            self._say(event, ViolationClass.WASTE, why)
+            self._say(event, ViolationClass.WASTE, why, stop)
 
-    def _say(self, event: Schedule, violation_class: ViolationClass, why: str) -> None:
+    def _say(
+        self,
+        event: Schedule,
+        violation_class: ViolationClass,
+        why: str,
+        position: int | None = None,
+    ) -> None:
         sentence = (
             f"request {event.request}: chunk [{event.start}, {event.end}) {why} (step {event.step})"
         )
-        self.say(violation_class, event.step, event.request, sentence)
+        self.say(violation_class, event.step, event.request, sentence, position_tokens=position)

@@ -64,7 +64,10 @@ def audit(environment: Environment, asked: Asked, progress: Progress) -> AuditRe
         known = judge_known(driver)
         facts = driver.facts()
         supported = Supported(
-            lookahead=facts["knows_lookahead"], checkpoints=facts["observes_checkpoints"]
+            lookahead=facts["knows_lookahead"],
+            checkpoints=facts["observes_checkpoints"],
+            # Circular buffers came with the option.
+            rings=facts["retention_is_option"],
         )
         progress("search ...")
         budget, seed, workers = asked.budget, asked.seed, asked.workers

@@ -47,10 +47,12 @@ class Stratum(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Supported:
-    """What the release can be asked for. `lookahead`: keys that cover tokens beyond their end."""
+    """What the release can be asked for. `lookahead`: keys that cover tokens beyond their end;
+    `rings`: circular buffers."""
 
     lookahead: bool = True
     checkpoints: bool = True
+    rings: bool = True
 
 
 def draw(random: Random, supported: Supported = Supported()) -> Scenario:
@@ -81,8 +83,9 @@ def _draw(random: Random, supported: Supported) -> Scenario:
 
 
 def _geometry(random: Random, supported: Supported) -> Geometry:
-    groups, drafts = _groups(random)
-    shared = gcd(*(group.block_tokens for group in groups))
+    groups, drafts = _groups(random, supported)
+    lookups = [group for group in groups if group.kind is not Kind.CIRCULAR_BUFFER]
+    shared = gcd(*(group.block_tokens for group in lookups))
     unit = shared if random.random() < 0.7 else random.choice(_divisors(shared))
     fine = is_fine(groups, unit)
     if not fine:
@@ -110,7 +113,7 @@ def _geometry(random: Random, supported: Supported) -> Geometry:
     )
 
 
-def _groups(random: Random) -> tuple[tuple[Group, ...], int]:
+def _groups(random: Random, supported: Supported) -> tuple[tuple[Group, ...], int]:
     stratum = random.choice([Stratum.ANY, Stratum.ANY, Stratum.EQUAL, Stratum.PAGES_BELOW])
     state = random.choice([32, 64, 96]) if random.random() < 0.8 else random.choice([8, 16, 48])
     drafts = random.choice([0, 0, 1, 2, 3])
@@ -127,6 +130,8 @@ def _groups(random: Random) -> tuple[tuple[Group, ...], int]:
     groups.append(Group("state", Kind.RECURRENT_STATE, state))
     if random.random() < 0.08:
         groups.append(Group("state2", Kind.RECURRENT_STATE, state))
+    if supported.rings and random.random() < 0.06:
+        groups.append(Group("ring", Kind.CIRCULAR_BUFFER, random.choice([4, 8, 16])))
     return tuple(groups), drafts
 
 
@@ -155,11 +160,12 @@ def _divisors(number: int) -> list[int]:
 
 
 def _drop(random: Random, drafts: int, supported: Supported) -> Drop:
-    """n-grams drop nothing; a drafter's keys look ahead, or its pages are dropped."""
+    """n-grams drop nothing; a drafter's keys look ahead, one token for each of its modules, or its
+    pages are dropped."""
     if not drafts or random.random() < 0.15:
         return NoDrop()
     if supported.lookahead and random.random() < 0.5:
-        return Lookahead(1)
+        return Lookahead(random.choice([1, 1, drafts]))
     return BlockDrop(DropCap.MARGIN)
 
 
@@ -192,6 +198,8 @@ def start_up_blocks(geometry: Geometry) -> int:
     for group in geometry.groups:
         if group.kind is Kind.RECURRENT_STATE:
             blocks += STATE_BLOCKS + geometry.drafts + geometry.checkpoints
+        elif group.kind is Kind.CIRCULAR_BUFFER:
+            blocks += 1
         else:
             blocks += ceil_div(geometry.max_model_tokens, group.block_tokens)
     return blocks

@@ -41,6 +41,8 @@ def _of_scenario(scenario: Scenario) -> Iterator[str]:
         "unequal blocks": len(sizes) > 1,
         "two state groups": kinds.count(Kind.RECURRENT_STATE) > 1,
         "two attention groups": kinds.count(Kind.FULL_ATTENTION) > 1,
+        "circular buffer": Kind.CIRCULAR_BUFFER in kinds,
+        "several drafter modules": geometry.lookahead_tokens > 1,
         "sliding window": Kind.SLIDING_WINDOW in kinds,
         "fine hits": geometry.fine_hits,
         "drafts": geometry.drafts > 0,

@@ -24,16 +24,23 @@ TELLING = (
     "reach",
 )
 """Laws that say most plainly what went wrong come first."""
+FAMILY = {
+    **dict.fromkeys(("provenance", "commit", "neutrality", "seed", "uniqueness"), "contents"),
+    **dict.fromkeys(("reach", "grid"), "kept positions"),
+}
+"""Laws that one wrong page, or one position that was not kept, breaks together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     """`cause`: the first toggle that heals, "" if none does alone. A repair is one mechanism,
-    whatever laws it breaks; a feature may take part in several, so the law tells them apart."""
+    whatever laws it breaks; a feature may take part in several, so the family of laws tells them
+    apart."""
 
     cause: str
-    law: str
+    family: str
     violation_class: ViolationClass
+    is_repair: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +62,13 @@ def kind_of(symptom: Symptom, heals: tuple[Toggle, ...]) -> Kind:
     request then waits for something else is no cause."""
     if symptom.violation_class not in MENDED:
         heals = tuple(toggle for toggle in heals if not toggle.is_repair)
+    family = FAMILY.get(symptom.law, symptom.law)
     if not heals:
-        return Kind("", symptom.law, symptom.violation_class)
+        return Kind("", family, symptom.violation_class)
     first = heals[0]
-    law = "" if first.is_repair else symptom.law
-    return Kind(first.name, law, symptom.violation_class)
+    if first.is_repair:
+        return Kind(first.name, "", symptom.violation_class, is_repair=True)
+    return Kind(first.name, family, symptom.violation_class)
 
 
 def worst(symptoms: tuple[Symptom, ...]) -> tuple[Symptom, ...]:

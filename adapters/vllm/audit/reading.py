@@ -25,6 +25,8 @@ from truehit.spec.tokens import Segment, TokenPath, TokenTree
 from truehit.spec.trace import Complete, EngineError, Event, Schedule, Submit
 
 DEFERRED_STEPS = 16
+SPARSE = frozenset({"reach", "grid"})
+"""Laws about kept positions."""
 _NUMBERS = re.compile(r"\d+")
 _NAMES = re.compile(r"(request|group) [\w#.:-]+")
 
@@ -48,7 +50,10 @@ class Symptom:
 
 
 def symptoms(driven: Driven) -> tuple[Symptom, ...]:
-    """Everything that is wrong with a run, in the order of the trace, policies included."""
+    """Everything that is wrong with a run, in the order of the trace, policies included. An engine
+    that does not start with a geometry has said so, and nothing is wrong."""
+    if not driven.facts:
+        return ()
     found = list(_faults(driven.faults))
     try:
         verdict = check_trace(driven.trace)
@@ -64,7 +69,7 @@ def symptoms(driven: Driven) -> tuple[Symptom, ...]:
             if deferred[violation.request] < DEFERRED_STEPS:
                 read = ViolationClass.POLICY
         elif (violation.law == "admission" and "reservations" in violation.sentence) or (
-            violation.law == "reach" and not landings.is_promised(violation)
+            violation.law in SPARSE and not landings.is_promised(violation)
         ):
             read = ViolationClass.POLICY
         found.append(
@@ -125,7 +130,7 @@ class Landings:
         if self._period and position % self._period == 0:
             return True
         own, lands = self._of[violation.request]
-        if " passed " in violation.sentence or " publishes " in violation.sentence:
+        if violation.law == "grid" or " hits " not in violation.sentence:
             return position == lands
         return any(
             lands == position and own.shared_tokens(path) >= position

@@ -85,15 +85,17 @@ def search(
 
 
 def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """One finding a kind, the first one by the number of its scenario; the gravest first."""
-    found: dict[Kind, Finding] = {}
-    for finding in sorted(findings, key=lambda f: (f.runs, f.worker)):
-        found.setdefault(finding.kind, finding)
-    return tuple(
-        sorted(
-            found.values(), key=lambda f: (SEVERITY.index(f.kind.violation_class), f.runs, f.worker)
-        )
-    )
+    """One finding a kind, the first one by the number of its scenario; the gravest first. What one
+    repair heals is one mechanism: it is shown by the gravest."""
+    found: dict[Kind | str, Finding] = {}
+    for finding in sorted(findings, key=_gravest):
+        kind = finding.kind
+        found.setdefault(kind.cause if kind.is_repair else kind, finding)
+    return tuple(found.values())
+
+
+def _gravest(finding: Finding) -> tuple[int, int, int]:
+    return SEVERITY.index(finding.kind.violation_class), finding.runs, finding.worker
 
 
 def merged(parts: list[Part]) -> Searched:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import gcd
 
 from truehit.adapters.vllm.audit.draw import is_fine, start_up_blocks
-from truehit.spec.geometry import Dense, Geometry, Kind, NoDrop
+from truehit.spec.geometry import Dense, Geometry, Kind, Lookahead, NoDrop
 from truehit.spec.scenario import Policy, Scenario
 
 AMPLE_BLOCKS = 600
@@ -58,8 +58,15 @@ def _all_accepted(scenario: Scenario) -> Scenario:
     return replace(scenario, requests=requests)
 
 
+def _one_module(geometry: Geometry) -> Geometry:
+    """A drafter of one module reads one token ahead."""
+    if isinstance(geometry.drop, Lookahead):
+        return replace(geometry, drop=Lookahead(1))
+    return geometry
+
+
 def _own_unit(geometry: Geometry) -> Geometry:
-    unit = gcd(*(group.block_tokens for group in geometry.groups))
+    unit = gcd(*(group.block_tokens for group in geometry.lookup_groups))
     return replace(geometry, hash_unit_tokens=unit, fine_hits=is_fine(geometry.groups, unit))
 
 
@@ -106,11 +113,13 @@ FEATURES: tuple[Toggle, ...] = (
     Toggle("a pool one block too small", _geometry(_room_for_null)),
     Toggle("checkpoints", _geometry(lambda g: replace(g, checkpoint_alignment_tokens=None))),
     Toggle("a second state group", _geometry(_without(Kind.RECURRENT_STATE, 1))),
+    Toggle("a circular buffer", _geometry(_without(Kind.CIRCULAR_BUFFER, 0))),
     Toggle("a sliding window", _geometry(_without(Kind.SLIDING_WINDOW, 0))),
     Toggle("a second attention group", _geometry(_without(Kind.FULL_ATTENTION, 1))),
     Toggle("a client that goes away", _with(lambda s: replace(s, actions=()))),
     Toggle("rejected drafts", _with(_all_accepted)),
     Toggle("the block drop", _geometry(lambda g: replace(g, drop=NoDrop()))),
+    Toggle("several drafter modules", _geometry(_one_module)),
     Toggle("drafts", _with(_no_drafts), switch="no speculative decoding"),
     Toggle("a match unit of its own", _geometry(_own_unit), switch="no --prefix-match-unit"),
     Toggle(

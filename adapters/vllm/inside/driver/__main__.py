@@ -1,21 +1,28 @@
 """Scenarios on the standard input, a line each; traces on the standard output, a line an event.
 
-A trace ends with a line `{"kind": "done"}`. Whatever else is written goes to the error stream.
+The line `{"kind": "facts"}` asks what is so for every scheduler of the release. An answer ends with
+the line `{"kind": "done"}`. Whatever else is written goes to the error stream.
 """
 
 import json
 import os
 import sys
-from typing import TextIO
+from typing import Any, TextIO
 
 from .plan import plan_of, refusal
-from .play import Play
 
 
 def serve(orders: TextIO, traces: TextIO) -> None:
     """Run every scenario that comes, until there are no more."""
+    # Some releases write to the standard output while they are imported: not before it is safe.
+    from .bridges.release import release_facts
+    from .play import Play
+
     for line in orders:
         data = json.loads(line)
+        if data.get("kind") == "facts":
+            _answer(traces, [{"kind": "facts", **release_facts()}])
+            continue
         refused = refusal(data)
         if refused is None:
             play = Play(plan_of(data))
@@ -23,8 +30,12 @@ def serve(orders: TextIO, traces: TextIO) -> None:
             events = play.events
         else:
             events = [{"kind": "refused", "step": 0, "message": refused}]
-        traces.write("".join(json.dumps(event) + "\n" for event in (*events, {"kind": "done"})))
-        traces.flush()
+        _answer(traces, events)
+
+
+def _answer(traces: TextIO, events: list[dict[str, Any]]) -> None:
+    traces.write("".join(json.dumps(event) + "\n" for event in (*events, {"kind": "done"})))
+    traces.flush()
 
 
 if __name__ == "__main__":

@@ -15,6 +15,14 @@ from typing import Any
 
 from . import names
 from .accepts import only
+from .bridges.block_drop import drops_blocks
+from .bridges.configured_block import configured_block_tokens
+from .bridges.drafter import has_draft_layers, set_drafter
+from .bridges.hit_alignment import tell_sizes
+from .bridges.release import release_facts
+from .bridges.retention import set_retention
+from .bridges.ring import ring_spec
+from .bridges.state_seed import is_newer_runner, seed_block_tokens
 from .plan import Group, Plan
 from .repairs import STATE_GRID
 
@@ -36,7 +44,8 @@ MODEL = {
 @dataclass(frozen=True, slots=True)
 class Subject:
     """A scheduler and what belongs to it. `lookahead_tokens`: what its keys cover beyond their
-    end. `drops`: whether its lookups give a block of drafted groups back."""
+    end. `drops`: whether its lookups give a block of drafted groups back. `newer_runner`: which
+    worker the release takes; `seed_block_tokens`: how that one finds a resumed state."""
 
     scheduler: Any
     manager: Any
@@ -45,17 +54,21 @@ class Subject:
     lookahead_tokens: int
     drops: bool
     fine: bool
+    newer_runner: bool
+    seed_block_tokens: int
 
     def facts(self) -> dict[str, Any]:
         """What it really runs with, read back."""
         return {
-            "version": names.VERSION,
+            **release_facts(),
             "hash_unit_tokens": self.unit_tokens,
             "lookahead_tokens": self.lookahead_tokens,
             "drops": self.drops,
             "fine_hits": self.fine,
             "scheduler_block_tokens": self.scheduler.block_size,
             "configured_block_tokens": self.scheduler.cache_config.block_size,
+            "runner": "newer" if self.newer_runner else "older",
+            "seed_block_tokens": self.seed_block_tokens,
         }
 
 
@@ -90,16 +103,13 @@ def _drafter(drafts: int) -> Any:
 
 
 def _drafting(config: Any, plan: Plan) -> None:
-    """No drop: n-grams. A drop or a lookahead: MTP, with or without the older block drop."""
+    """No drafts, or a drafter for as many as the plan says."""
     drafts = plan.geometry.get("drafts", 0)
     config.speculative_config = None
     if not drafts:
         return
     drafter = _drafter(drafts)
-    drop = plan.geometry.get("drop", {"mode": "none"})
-    drafter.method = "ngram" if drop["mode"] == "none" else "mtp"
-    if hasattr(drafter, "disable_lookahead_block_hashes"):
-        drafter.disable_lookahead_block_hashes = drop["mode"] != "lookahead"
+    set_drafter(drafter, plan)
     config.speculative_config = drafter
 
 
@@ -118,18 +128,17 @@ def _configure(plan: Plan) -> Any:
     _drafting(config, plan)
     cached.mamba_cache_mode = "align"
     cached.num_gpu_blocks = geometry["pool_blocks"]
-    cached.block_size = configured_block_tokens(plan)
+    cached.block_size = _configured(plan)
     cached.prefix_match_unit = _unit(plan)
-    cached.prefix_cache_retention_interval = _retention(geometry)
+    set_retention(cached, _retention(geometry))
     return config
 
 
-def configured_block_tokens(plan: Plan) -> int:
-    """What a start-up configures: the smallest block of a group that takes part in hits."""
+def _configured(plan: Plan) -> int:
     states = [g.block_tokens for g in plan.groups if g.kind == "recurrent_state"]
     if STATE_GRID in plan.repairs and states:
         return states[0]
-    return min(g.block_tokens for g in plan.groups if g.kind != "circular_buffer")
+    return configured_block_tokens(plan)
 
 
 def _unit(plan: Plan) -> int | None:
@@ -144,13 +153,14 @@ def _retention(geometry: dict[str, Any]) -> int | None:
 
 def _spec(group: Group, geometry: dict[str, Any]) -> Any:
     size = {"block_size": group.block_tokens}
+    heads = {"num_kv_heads": 1, "head_size": 16, "dtype": names.HALF}
     match group.kind:
         case "full_attention":
-            heads = {"num_kv_heads": 1, "head_size": 16, "dtype": names.HALF}
             return names.FullAttentionSpec(**size, **heads)
         case "sliding_window":
-            heads = {"num_kv_heads": 1, "head_size": 16, "dtype": names.HALF}
             return names.SlidingWindowSpec(**size, **heads, sliding_window=group.window_tokens)
+        case "circular_buffer":
+            return ring_spec(group.block_tokens, heads)
         case "recurrent_state":
             alignment = geometry.get("checkpoint_alignment_tokens")
             return only(
@@ -173,7 +183,7 @@ def _groups(plan: Plan) -> list[Any]:
             names.KVCacheGroupSpec,
             layer_names=[group.name],
             kv_cache_spec=_spec(group, plan.geometry),
-            is_eagle_group=group.drafted,
+            is_eagle_group=group.drafted and has_draft_layers(plan),
         )
         for group in plan.groups
     ]
@@ -188,11 +198,10 @@ def build(plan: Plan) -> Subject:
         num_blocks=blocks,
         kv_cache_tensors=[],
         kv_cache_groups=_groups(plan),
-        prefix_cache_retention_interval=config.cache_config.prefix_cache_retention_interval,
+        prefix_cache_retention_interval=_retention(plan.geometry),
     )
     scheduler_tokens, unit = names.kv_cache_utils.resolve_kv_cache_block_sizes(groups, config)
-    if hasattr(groups, "hash_block_size"):
-        groups.hash_block_size = unit
+    tell_sizes(groups, config, scheduler_tokens, unit)
     scheduler = names.Scheduler(
         vllm_config=config,
         kv_cache_config=groups,
@@ -210,8 +219,18 @@ def build(plan: Plan) -> Subject:
     )
     manager = scheduler.kv_cache_manager
     fine = bool(getattr(manager.coordinator, "enable_partial_hash_hits", False))
-    drops = getattr(scheduler, "use_eagle_block_drop", getattr(scheduler, "use_eagle", False))
-    return Subject(scheduler, manager, hasher, unit, lookahead, bool(drops), fine)
+    states = [g.block_tokens for g in plan.groups if g.kind == "recurrent_state"]
+    return Subject(
+        scheduler=scheduler,
+        manager=manager,
+        hasher=hasher,
+        unit_tokens=unit,
+        lookahead_tokens=lookahead,
+        drops=drops_blocks(scheduler),
+        fine=fine,
+        newer_runner=is_newer_runner(config),
+        seed_block_tokens=seed_block_tokens(config, states[0] if states else 1),
+    )
 
 
 @cache

@@ -15,9 +15,11 @@ from vllm.config import (
 )
 from vllm.sampling_params import SamplingParams
 from vllm.utils.hashing import get_hash_fn_by_name
+from vllm.v1 import kv_cache_interface
 from vllm.v1.core import kv_cache_utils
 from vllm.v1.core.kv_cache_manager import KVCacheManager
 from vllm.v1.core.sched.scheduler import Scheduler
+from vllm.v1.engine.core import EngineCore
 from vllm.v1.kv_cache_interface import (
     FullAttentionSpec,
     KVCacheConfig,
@@ -39,6 +41,7 @@ __all__ = [
     "CacheConfig",
     "DeviceConfig",
     "DraftTokenIds",
+    "EngineCore",
     "FullAttentionSpec",
     "KVCacheConfig",
     "KVCacheGroupSpec",
@@ -57,5 +60,6 @@ __all__ = [
     "StructuredOutputManager",
     "VllmConfig",
     "get_hash_fn_by_name",
+    "kv_cache_interface",
     "kv_cache_utils",
 ]

@@ -41,8 +41,8 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`actions`: (step, kind, request or None). `repairs`: defects to mend in memory before the run,
-    by the names of `repairs.py`."""
+    """`actions`: (step, kind, request or None). `repairs`: defects to mend in memory before the
+    run, by the names of `repairs.py`."""
 
     name: str
     geometry: dict[str, Any]

@@ -4,8 +4,8 @@ from typing import Any
 
 from . import names
 from .accepts import only
+from .bridges.checkpoints import Sizes, checkpoint_rule
 from .build import Subject, alignment_tokens, build
-from .checkpoints import checkpoint_rule
 from .mirror import Mirror
 from .out import Recorder
 from .plan import Plan, Sent
@@ -72,15 +72,11 @@ class Play:
         recorder.emit("engine", **subject.facts())
         repair(subject, plan)
         groups = [group.name for group in plan.groups]
-        self._spy = Spy(subject, recorder, groups)
+        rule = checkpoint_rule(_checkpoint_sizes(plan, subject))
+        self._spy = Spy(subject, recorder, groups, rule)
         watch_map(subject.manager.block_pool, self._spy.keys)
         self._spy.install()
-        states = [g.block_tokens for g in plan.groups if g.kind == "recurrent_state"]
-        alignment = alignment_tokens(plan, subject)
-        rule = checkpoint_rule(
-            plan, subject.unit_tokens, alignment, subject.lookahead_tokens, subject.drops
-        )
-        self._mirror = Mirror(recorder, plan.groups, rule, states[0] if states else 1)
+        self._mirror = Mirror(recorder, plan.groups, rule, subject.seed_block_tokens)
 
     # --- arrivals -----------------------------------------------------------------------------
 
@@ -131,6 +127,8 @@ class Play:
             if kind == "abort" and request in self._scheduler.requests:
                 self._scheduler.finish_requests(request, names.RequestStatus.FINISHED_ABORTED)
             elif kind == "reset_cache" and self._scheduler.reset_prefix_cache():
+                self._spy.keys.forget_all()
+                watch_map(self._subject.manager.block_pool, self._spy.keys)
                 self._recorder.emit("reset")
 
     # --- one step -----------------------------------------------------------------------------
@@ -149,6 +147,7 @@ class Play:
         answers = self._answers(output)
         kept = self._kept(output, answers)
         sampled = {name: len(tokens) for name, tokens in answers.items()}
+        self._mirror.asked = self._spy.copied
         self._mirror.run(output, kept, sampled)
         self._spy.end_copies()
         self._note(output)
@@ -253,3 +252,21 @@ class Play:
             }
         step = self._recorder.step
         self._recorder.emit("complete", of=step, accepted=accepted, failed=[], **counts)
+
+
+def _checkpoint_sizes(plan: Plan, subject: Subject) -> Sizes | None:
+    """None: no chunk exports a state."""
+    spacing = plan.geometry.get("checkpoint_alignment_tokens")
+    state = next((g for g in plan.groups if g.kind == "recurrent_state"), None)
+    if spacing is None or state is None:
+        return None
+    fine = plan.geometry["hash_unit_tokens"] if plan.geometry.get("fine_hits") else None
+    return Sizes(
+        block_tokens=state.block_tokens,
+        spacing_tokens=spacing,
+        unit_tokens=subject.unit_tokens,
+        worker_unit_tokens=fine or state.block_tokens,
+        alignment_tokens=alignment_tokens(plan, subject),
+        lookahead_tokens=subject.lookahead_tokens,
+        drops=subject.drops,
+    )

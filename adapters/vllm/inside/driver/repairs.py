@@ -7,6 +7,7 @@ as before in everything else, so a finding that vanishes under a repair has that
 from collections.abc import Callable
 from typing import Any
 
+from .historic import HISTORIC
 from .plan import Plan
 
 STATE_GRID = "state-grid"
@@ -22,8 +23,9 @@ def repair(subject: Any, plan: Plan) -> None:
     """Mend what the plan names."""
     states = [g.block_tokens for g in plan.groups if g.kind == "recurrent_state"]
     for name in sorted(plan.repairs):
-        if name in REPAIRS and states:
-            REPAIRS[name](subject.scheduler, states[0])
+        mend = REPAIRS.get(name) or HISTORIC.get(name)
+        if mend is not None and states:
+            mend(subject.scheduler, states[0])
 
 
 def _stop_at_blocks(scheduler: Any, block_tokens: int) -> None:
@@ -34,7 +36,8 @@ def _stop_at_blocks(scheduler: Any, block_tokens: int) -> None:
         start = request.num_computed_tokens + sum(more)
         if start >= max(request.num_prompt_tokens, request.num_tokens - 1):
             return taken
-        return min(taken, block_tokens - start % block_tokens)
+        here: int = block_tokens - start % block_tokens
+        return min(taken, here)
 
     scheduler._mamba_block_aligned_split = split
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from .out import Recorder
 
-Change = tuple[str, int, int, int]
-"""What happened: `publish`, or why a key went; group, tokens, block."""
+Change = tuple[str, int, str, int, int]
+"""What happened: `publish`, or why a key went; group, in whose name, tokens, block."""
 
 
 class KeyWatch:
@@ -41,7 +41,7 @@ class KeyWatch:
             # Some releases name a larger block by the hashes of all its units, one after another.
             tokens = self._tokens[digest[-32:]]
         self._of_block.setdefault(block, {})[bytes(key)] = (group, tokens)
-        self._changes.append(("publish", group, tokens, block))
+        self._changes.append(("publish", group, self.request, tokens, block))
 
     def removed(self, key: bytes, block: int) -> None:
         keys = self._of_block.get(block, {})
@@ -49,7 +49,12 @@ class KeyWatch:
         if found is None:
             return
         group, tokens = found
-        self._changes.append((self.why, group, tokens, block))
+        self._changes.append((self.why, group, self.request, tokens, block))
+
+    def forget_all(self) -> None:
+        """The cache was dropped."""
+        self._of_block.clear()
+        self._changes.clear()
 
     def tell_evictions(self) -> None:
         """Blocks that were taken from the pool lost their keys first."""
@@ -62,14 +67,15 @@ class KeyWatch:
         """Say what changed, in order."""
         changes = self._changes
         while changes:
-            what, group, tokens, block = changes.popleft()
+            first = changes.popleft()
+            what, group, request, tokens, block = first
             if what == "publish":
                 keys = [(tokens, block)]
-                while changes and changes[0][:2] == (what, group):
-                    keys.append(changes.popleft()[2:])
-                self._publish(group, keys)
+                while changes and changes[0][:3] == (what, group, request):
+                    keys.append(changes.popleft()[3:])
+                self._publish(request, group, keys)
                 continue
-            removed = [(what, group, tokens, block)]
+            removed = [first]
             while changes and changes[0][0] == what:
                 removed.append(changes.popleft())
             self._removals(what, removed)
@@ -77,22 +83,22 @@ class KeyWatch:
     def _removals(self, why: str, removed: list[Change]) -> None:
         """An unpublish takes all keys of a block: what the engine left is said again."""
         by_group: dict[int, list[int]] = {}
-        for _, group, _, block in removed:
+        for _, group, _, _, block in removed:
             blocks = by_group.setdefault(group, [])
             if block not in blocks:
                 blocks.append(block)
         for group, blocks in by_group.items():
             name = self._groups[group]
             self._recorder.emit("unpublish", group=name, blocks=blocks, why=why)
-            pending = {change[3] for change in self._changes if change[0] == "publish"}
+            pending = {change[4] for change in self._changes if change[0] == "publish"}
             for block in blocks:
                 kept = self._of_block.get(block)
                 if kept and block not in pending:
-                    self._publish(group, [(tokens, block) for _, tokens in kept.values()])
+                    self._publish(self.request, group, [(t, block) for _, t in kept.values()])
 
-    def _publish(self, group: int, keys: list[tuple[int, int]]) -> None:
+    def _publish(self, request: str, group: int, keys: list[tuple[int, int]]) -> None:
         self._recorder.emit(
-            "publish", request=self.request, group=self._groups[group], keys=[list(k) for k in keys]
+            "publish", request=request, group=self._groups[group], keys=[list(k) for k in keys]
         )
 
     def keyed(self, block: int) -> bool:

@@ -6,6 +6,7 @@ Instance attributes hide the methods; the engine's own code runs unchanged behin
 from collections.abc import Callable
 from typing import Any
 
+from .bridges.checkpoints import Checkpoint
 from .build import Subject
 from .out import Recorder
 from .spy_keys import KeyWatch
@@ -15,7 +16,10 @@ from .spy_tables import TableWatch
 class Spy:
     """Writes lookups, chunks, tables, keys and ends of one scheduler."""
 
-    def __init__(self, subject: Subject, recorder: Recorder, groups: list[str]) -> None:
+    def __init__(
+        self, subject: Subject, recorder: Recorder, groups: list[str], checkpoint: Checkpoint
+    ) -> None:
+        self._checkpoint = checkpoint
         self._subject = subject
         self._recorder = recorder
         self._groups = groups
@@ -24,6 +28,7 @@ class Spy:
         self._offered: dict[str, int] = {}
         self._empty: dict[str, dict[str, Any]] = {}
         self._taken: list[int] = []
+        self.copied: dict[int, tuple[str, int]] = {}
         self._held: list[tuple[str, list[int]]] = []
         self._estimate = 0
         self._found: dict[str, list[list[int]]] = {}
@@ -49,6 +54,7 @@ class Spy:
     def begin_step(self) -> None:
         self._offered.clear()
         self._empty.clear()
+        self.copied.clear()
 
     def end_schedule(self) -> None:
         """The schedule is made: say which requests got nothing."""
@@ -59,9 +65,10 @@ class Spy:
     def end_copies(self) -> None:
         """The worker has made its copies: blocks that were kept for them are let go. The scheduler
         lets go before, but gives nothing to anybody until then."""
-        for name, blocks in self._held:
+        for name, blocks in (*self._held, *self.tables.retained):
             self._recorder.emit("hold", group=name, blocks=blocks, holder="copy", held=False)
         self._held.clear()
+        self.tables.retained.clear()
 
     def _on_split(self, inner: Callable[..., int], request: Any, tokens: int, *more: Any) -> int:
         taken = inner(request, tokens, *more)
@@ -125,6 +132,20 @@ class Spy:
         self._blocks(name, hit)
         return done
 
+    def _exported(self, request: Any, start: int, end: int) -> int | None:
+        """The position whose state the worker exports from the middle of the chunk, if the engine
+        gave it a block to do so."""
+        found = self._checkpoint(start, end) if start < _prefill_end(request) else None
+        if found is None:
+            return None
+        position, column = found
+        for group, manager in enumerate(self._managers()):
+            if _is_state(manager):
+                columns = self.tables.columns(request.request_id, group)
+                if not 0 <= column < len(columns) or not columns[column]:
+                    return None
+        return position
+
     def _chunk(self, request: Any, start: int, end: int, offered: int) -> None:
         drafts = max(end - request.num_tokens, 0)
         self._recorder.emit(
@@ -136,6 +157,7 @@ class Spy:
             prefill_end=_prefill_end(request),
             drafts=drafts,
             cut="split" if end - start < offered else "none",
+            checkpoint_tokens=self._exported(request, start, end),
         )
 
     def _blocks(self, name: str, hit: int) -> None:
@@ -144,7 +166,7 @@ class Spy:
         self.keys.tell_evictions()
         if hit:
             self.tables.adopt(name, self._found[name], hit)
-        self.tables.compare(name, frozenset(self._taken))
+        self.copied.update(self.tables.compare(name, frozenset(self._taken)))
         held = self._hold_for_copies(name)
         estimate = {"request": name, "group": "", "op": "estimate", "count": self._estimate - held}
         step = self._recorder.step
@@ -161,6 +183,7 @@ class Spy:
         if held:
             group = next(g for g, m in enumerate(self._managers()) if _is_state(m))
             self._held.append((self._groups[group], held))
+            self.copied.update(dict.fromkeys(held, (name, group)))
             self._recorder.emit(
                 "hold", group=self._groups[group], blocks=held, holder="copy", held=True
             )
@@ -217,7 +240,8 @@ class Spy:
 
 def _prefill_end(request: Any) -> int:
     """Up to here tokens are computed that are known; behind, one is sampled a step."""
-    return max(request.num_prompt_tokens, request.num_tokens - 1)
+    end: int = max(request.num_prompt_tokens, request.num_tokens - 1)
+    return end
 
 
 def _is_state(manager: Any) -> bool:

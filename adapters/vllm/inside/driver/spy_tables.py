@@ -18,6 +18,8 @@ class TableWatch:
         self._managers = manager.coordinator.single_type_managers
         self._groups = groups
         self._told: dict[str, list[list[int]]] = {}
+        self.retained: list[tuple[str, list[int]]] = []
+        """Sources of copies of this step, by group."""
 
     def columns(self, request: str, group: int) -> list[int]:
         """The manager's table now."""
@@ -38,10 +40,13 @@ class TableWatch:
                     request, name, "adopt", column=first, blocks=columns[first:], tokens=tokens
                 )
 
-    def compare(self, request: str, taken: frozenset[int] = frozenset()) -> None:
+    def compare(
+        self, request: str, taken: frozenset[int] = frozenset()
+    ) -> dict[int, tuple[str, int]]:
         """Say how the tables changed since they were told: first what all groups gave back, since
         one may take at once what another gave. `taken`: blocks that came from the pool meanwhile,
-        perhaps right after the same table gave them back."""
+        perhaps right after the same table gave them back. Returns the blocks that are copies, each
+        with its request and group."""
         told = self._told.setdefault(request, [[] for _ in self._groups])
         changed = []
         for group, name in enumerate(self._groups):
@@ -51,8 +56,10 @@ class TableWatch:
                 told[group] = now
         for name, old, now in changed:
             self._given_back(request, name, old, now, taken)
+        copies: list[tuple[int, str]] = []
         for name, old, now in changed:
-            self._taken(request, name, old, now, taken)
+            copies += [(block, name) for block in self._taken(request, name, old, now, taken)]
+        return {block: (request, self._groups.index(name)) for block, name in copies}
 
     def _given_back(
         self, request: str, name: str, old: list[int], new: list[int], taken: frozenset[int]
@@ -68,7 +75,9 @@ class TableWatch:
 
     def _taken(
         self, request: str, name: str, old: list[int], new: list[int], taken: frozenset[int]
-    ) -> None:
+    ) -> list[int]:
+        """Blocks that came; those that are copies are returned."""
+        copies: list[int] = []
         stays = range(len(old), len(new))
         place = {new[c]: c for c in stays if new[c] and new[c] not in taken}
         moved = set()
@@ -81,10 +90,18 @@ class TableWatch:
         for column in range(min(len(old), len(new))):
             if old[column] != new[column] and new[column]:
                 op = "copy_on_write" if old[column] else "place"
+                if old[column]:
+                    copies.append(new[column])
+                    # The source stays referenced until the copy has run.
+                    self.retained.append((name, [old[column]]))
+                    self._recorder.emit(
+                        "hold", group=name, blocks=[old[column]], holder="copy", held=True
+                    )
                 self._table(request, name, op, column=column, blocks=[new[column]])
         fresh = [c for c in range(len(old), len(new)) if new[c] and new[c] not in moved]
         for first, count in _runs(fresh):
             self._table(request, name, "place", column=first, blocks=new[first : first + count])
+        return copies
 
     def _table(self, request: str, group: str, op: str, **fields: Any) -> None:
         self._recorder.emit("table", request=request, group=group, op=op, **fields)
