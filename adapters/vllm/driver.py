@@ -208,7 +208,7 @@ def as_run(geometry: Geometry, facts: dict[str, Any]) -> Geometry:
     if facts["lookahead_tokens"]:
         drop = Lookahead(facts["lookahead_tokens"])
     elif facts["drops"]:
-        drop = geometry.drop if isinstance(geometry.drop, BlockDrop) else BlockDrop(DropCap.MARGIN)
+        drop = BlockDrop(DropCap(facts["drop_cap"]))
     return replace(
         geometry,
         groups=groups,

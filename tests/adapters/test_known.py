@@ -20,7 +20,7 @@ TABLE: dict[str, dict[str, str]] = yaml.safe_load(
 ALWAYS = ("0.26.0", "0.33.0")
 RELEASES = [v for v in TABLE if v in ALWAYS or user_layout().release(v).is_dir()]
 
-pytestmark = [pytest.mark.network, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.releases, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture(scope="module", params=RELEASES)

@@ -236,7 +236,7 @@ def environment() -> Iterator[Environment]:
     yield build(VERSION, print)
 
 
-@pytest.mark.network
+@pytest.mark.releases
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     "finding",
@@ -251,7 +251,7 @@ def test_it_fails_on_the_release_and_passes_repaired(
     assert path.is_file()
 
 
-@pytest.mark.network
+@pytest.mark.releases
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     ("finding", "reason"),
@@ -271,7 +271,7 @@ def test_what_does_not_show_it_is_removed(
     assert not path.exists()
 
 
-@pytest.mark.network
+@pytest.mark.releases
 @pytest.mark.timeout(1800)
 def test_another_failure_is_not_its_own(environment: Environment, tmp_path: Path) -> None:
     path = write(POISONED, tmp_path)

@@ -1,7 +1,7 @@
 """The whole audit of one subject: its rules, its known defects, what a search finds, and tests."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,10 @@ from truehit.adapters.vllm.audit.report import (
 )
 from truehit.adapters.vllm.audit.search import Budget, Minutes, search
 from truehit.adapters.vllm.audit.story import story
-from truehit.adapters.vllm.audit.toggles import Trial, toggles
+from truehit.adapters.vllm.audit.toggles import Toggle, toggles
 from truehit.adapters.vllm.driver import Driver
 from truehit.adapters.vllm.environment import Environment
+from truehit.adapters.vllm.inside.driver.historic import HISTORIC
 from truehit.adapters.vllm.inside.driver.repairs import REPAIRS, STATE_GRID
 from truehit.adapters.vllm.known import judge_known
 from truehit.adapters.vllm.write_tests.finding import Staged, UnwritableError, WrittenFinding
@@ -33,6 +34,9 @@ from truehit.spec.laws.base import ViolationClass
 from truehit.spec.scenario_file import dump_scenario
 
 Progress = Callable[[str], None]
+NEWEST_TRIED = "0.33.0"
+MOST_HEALS = 3
+"""Of a finding, as many are tried until its written test passes with one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +50,12 @@ class Asked:
     lifts: bool
 
 
-def repair_names() -> tuple[str, ...]:
-    """Every repair the driver knows, the grid first: it is the commonest cause."""
+def repair_names(bridge: str = NEWEST_TRIED) -> tuple[str, ...]:
+    """Every repair that a release may need, the grid first: it is the commonest cause. The newest
+    ones are beyond what later releases mended."""
     others = sorted(name for name in REPAIRS if name != STATE_GRID)
-    return (STATE_GRID, *others)
+    older = () if bridge in (NEWEST_TRIED, "newest") else tuple(sorted(HISTORIC))
+    return (STATE_GRID, *older, *others)
 
 
 def audit(environment: Environment, asked: Asked, progress: Progress) -> AuditRecord:
@@ -71,9 +77,10 @@ def audit(environment: Environment, asked: Asked, progress: Progress) -> AuditRe
         )
         progress("search ...")
         budget, seed, workers = asked.budget, asked.seed, asked.workers
-        searched = search(environment, budget, seed, workers, repair_names(), supported, progress)
+        names = repair_names(facts["bridge"])
+        searched = search(environment, budget, seed, workers, names, supported, progress)
         records = tuple(
-            _recorded(finding, number, driver, environment, asked)
+            _recorded(finding, number, driver, environment, asked, names)
             for number, finding in enumerate(searched.findings, 1)
         )
     return AuditRecord(
@@ -102,7 +109,12 @@ def _lifted(environment: Environment, progress: Progress) -> list[dict[str, Any]
 
 
 def _recorded(
-    finding: Finding, number: int, driver: Driver, environment: Environment, asked: Asked
+    finding: Finding,
+    number: int,
+    driver: Driver,
+    environment: Environment,
+    asked: Asked,
+    names: tuple[str, ...],
 ) -> FindingRecord:
     trial, symptom = finding.trial, finding.symptom
     driven = driver.run(trial.scenario, {"repairs": sorted(trial.repairs)})
@@ -110,11 +122,12 @@ def _recorded(
     states = frozenset(g.name for g in groups if g.kind is GroupKind.RECURRENT_STATE)
     told = story(driven.trace, symptom, states)
     certainty = certainty_of(symptom, driven)
-    by_name = {toggle.name: toggle for toggle in toggles(repair_names())}
-    switches = [by_name[name].switch for name in finding.heals if name in by_name]
+    by_name = {toggle.name: toggle for toggle in toggles(names)}
+    healing = [by_name[name] for name in finding.heals]
+    switches = [toggle.switch for toggle in healing]
     test = None
     if asked.tests is not None and finding.kind.violation_class is not ViolationClass.POLICY:
-        test = _written(finding, number, told, certainty, environment, asked.tests)
+        test = _kept(finding, number, healing, told, certainty, environment, asked.tests)
     timed = isinstance(asked.budget, Minutes)
     return FindingRecord(
         law=symptom.law,
@@ -133,23 +146,41 @@ def _recorded(
     )
 
 
-def _written(
+def _kept(
     finding: Finding,
     number: int,
+    healing: list[Toggle],
     told: tuple[str, ...],
     certainty: str,
     environment: Environment,
     folder: Path,
 ) -> str | None:
-    """The kept file of a finding; None when nothing heals it or no test can show it."""
-    healing = next(iter(finding.heals), None)
-    toggle = next((t for t in toggles(repair_names()) if t.name == healing), None)
-    if toggle is None:
-        return None
+    """The file of a finding, with the first thing that heals it there too; None when nothing heals
+    it or no test can show it."""
+    for toggle in healing[:MOST_HEALS]:
+        written = _written(finding, number, toggle, told, certainty, environment)
+        try:
+            path = write(written, folder)
+        except UnwritableError:
+            return None
+        kept = keep(path, environment)
+        if isinstance(kept, Kept):
+            return str(kept.path)
+    return None
+
+
+def _written(
+    finding: Finding,
+    number: int,
+    toggle: Toggle,
+    told: tuple[str, ...],
+    certainty: str,
+    environment: Environment,
+) -> WrittenFinding:
     trial, symptom = finding.trial, finding.symptom
-    healed = toggle.apply(Trial(replace(trial.scenario), trial.repairs))
+    healed = toggle.apply(trial)
     violation = symptom.violation
-    written = WrittenFinding(
+    return WrittenFinding(
         slug=f"{number:02}-{symptom.law}-{toggle.name}".replace(" ", "-"),
         sentence=symptom.sentence,
         law=symptom.law,
@@ -163,9 +194,3 @@ def _written(
         request=symptom.request,
         group=violation.group if violation is not None else "",
     )
-    try:
-        path = write(written, folder)
-    except UnwritableError:
-        return None
-    kept = keep(path, environment)
-    return str(kept.path) if isinstance(kept, Kept) else None

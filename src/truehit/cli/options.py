@@ -22,3 +22,7 @@ FailOn = Annotated[
         help="Violation classes that refute: corrupt, stall, waste, policy, or none.",
     ),
 ]
+On = Annotated[
+    str | None,
+    typer.Option("--on", metavar="SUBJECT", help="A real engine beside ours: vllm==0.33.0."),
+]

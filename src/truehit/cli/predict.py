@@ -2,7 +2,7 @@
 
 from truehit.cli import predict_options as opt
 from truehit.cli.exits import Exit
-from truehit.cli.options import AsJson, FailOn, Out
+from truehit.cli.options import AsJson, FailOn, On, Out
 
 
 def command(
@@ -30,11 +30,12 @@ def command(
     in_flight: opt.InFlight = 1,
     rules: opt.RuleName = "default",
     save: opt.Save = None,
+    on: On = None,
     fail_on: FailOn = "corrupt,stall",
     as_json: AsJson = False,
 ) -> Exit:
     """Predict carve, stored states and hits for prompt lengths, with one reason for every miss."""
-    from truehit.cli import forecast, geometry_options, judging, prediction
+    from truehit.cli import forecast, geometry_options, judging, predict_on, prediction
     from truehit.cli.output import json_target
     from truehit.cli.sources import rules_named
 
@@ -65,4 +66,6 @@ def command(
     forecasts = [forecast.forecast(sized, wish, rule_set) for wish in wishes]
     if save is not None:
         prediction.save_scenario(forecasts, save)
+    if on is not None:
+        return predict_on.report(on, sized, rule_set, forecasts, classes, as_json, target)
     return prediction.report(sized, rule_set.name, forecasts, classes, as_json, target)

@@ -1,12 +1,17 @@
-"""`run`: a scenario on the oracle or on the fast engine, judged by the laws."""
+"""`run`: a scenario on the oracle or on the fast engine, judged by the laws; a real engine beside
+them if one is asked for."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from truehit.cli.exits import Exit
-from truehit.cli.options import AsJson, Out, Rules
+from truehit.cli.options import AsJson, On, Out, Rules
+
+if TYPE_CHECKING:
+    from truehit.cli.judging import Judged
+    from truehit.cli.sources import Played
 
 
 def command(
@@ -19,6 +24,7 @@ def command(
     engine: Annotated[
         str, typer.Option("--engine", metavar="NAME", help="reference or engine (the fast one).")
     ] = "reference",
+    on: On = None,
     as_json: AsJson = False,
 ) -> Exit:
     """Run a scenario on the reference engine, or on the fast one, and judge it by the laws."""
@@ -28,10 +34,12 @@ def command(
 
     target = json_target(out, as_json)
     result = play_file(scenario, rules, engine)
-    if trace is not None:
+    if trace is not None and on is None:
         write_trace(result.events, trace)
     with input_errors(scenario):
         judged = judge(result.events)
+    if on is not None:
+        return _beside(on, result, judged, trace, as_json, target)
     if as_json:
         write_json(judged.to_json(), target)
         return judged.exit(EVERY_CLASS)
@@ -43,3 +51,41 @@ def command(
     screen.print()
     print_verdict(screen, judged, EVERY_CLASS)
     return judged.exit(EVERY_CLASS)
+
+
+def _beside(
+    on: str,
+    result: "Played",
+    judged: "Judged",
+    trace: Path | None,
+    as_json: bool,
+    target: Path | None,
+) -> Exit:
+    """The same on a real engine. It is judged as others are; the trace that is written is its."""
+    from truehit.cli.beside import JUDGED, beside, print_laws, print_pairs, worst
+    from truehit.cli.judging import EVERY_CLASS, print_verdict
+    from truehit.cli.output import console, write_json
+    from truehit.cli.sources import write_trace
+    from truehit.cli.subject import CouldNotRun, drive, tell
+
+    try:
+        (driven,) = drive(on, [result.scenario])
+    except CouldNotRun as problem:
+        tell(f"truehit: {problem}")
+        return Exit.UNKNOWN
+    one = beside(result.events, result.scenario.geometry, driven)
+    if trace is not None:
+        write_trace(one.trace, trace)
+    answer = worst(judged.exit(EVERY_CLASS), one.exit(JUDGED))
+    if as_json:
+        write_json({**judged.to_json(), "on": [one.to_json()]}, target)
+        return answer
+    screen = console()
+    screen.print(f"{result.scenario.name}: truehit under rules {result.rules}, and {one.subject}")
+    screen.print()
+    print_pairs(screen, one)
+    screen.print()
+    print_verdict(screen, judged, EVERY_CLASS)
+    screen.print()
+    print_laws(screen, one, JUDGED)
+    return answer

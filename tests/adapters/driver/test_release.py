@@ -16,7 +16,7 @@ from truehit.spec.scenario import Request, Scenario
 from truehit.spec.tokens import Segment
 from truehit.spec.trace import Lookup, Publish, Schedule
 
-pytestmark = [pytest.mark.network, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.releases, pytest.mark.timeout(1800)]
 
 
 def is_here(release: str) -> bool:

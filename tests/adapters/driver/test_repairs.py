@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from truehit.adapters.vllm.driver import Driven, Driver
-from truehit.adapters.vllm.environment import build, user_layout
+from truehit.adapters.vllm.environment import build
 from truehit.adapters.vllm.inside.driver import historic
 from truehit.adapters.vllm.inside.driver.repairs import STATE_GRID, STOP_AT_BLOCKS
 from truehit.adapters.vllm.known.play import scenario_of
@@ -16,9 +16,7 @@ from truehit.spec.laws.judge import check_trace
 from truehit.spec.scenario import Scenario
 from truehit.spec.trace import Lookup, Schedule
 
-pytestmark = [pytest.mark.network, pytest.mark.timeout(1800)]
-
-WITH_SCRATCH = [v for v in ("0.30.0", "0.31.0") if user_layout().release(v).is_dir()]
+pytestmark = [pytest.mark.releases, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture(scope="module")
@@ -75,17 +73,6 @@ def test_a_stop_below_the_end_is_found_by_the_aligned_prompt(oldest: Driver) -> 
 def test_a_state_kept_below_the_drop_is_found(oldest: Driver) -> None:
     assert hits(run(oldest, scenario_of("S3")))[1] == 0
     assert hits(run(oldest, scenario_of("S3"), historic.KEEP_BELOW_DROP))[1] == 4800
-
-
-@pytest.mark.parametrize("release", WITH_SCRATCH)
-def test_moved_scratch_leaves_the_checkpoint_alone_with_its_key(release: str) -> None:
-    one = scenario_of("S0")
-    # The second scratch block lies in the checkpoint's own column, and has to stay there.
-    two = replace(one, geometry=replace(one.geometry, drafts=2))
-    with Driver(build(release, print)) as driver:
-        for scenario in (one, two):
-            assert "provenance" in corrupt(run(driver, scenario))
-            assert corrupt(run(driver, scenario, historic.MOVE_SCRATCH)) == set()
 
 
 def test_the_grid_of_the_state_group(newest: Driver) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from . import names
 from .accepts import only
-from .bridges.block_drop import drops_blocks
+from .bridges.block_drop import drop_cap, drops_blocks
 from .bridges.configured_block import configured_block_tokens
 from .bridges.drafter import has_draft_layers, set_drafter
 from .bridges.hit_alignment import tell_sizes
@@ -64,6 +64,7 @@ class Subject:
             "hash_unit_tokens": self.unit_tokens,
             "lookahead_tokens": self.lookahead_tokens,
             "drops": self.drops,
+            "drop_cap": drop_cap(),
             "fine_hits": self.fine,
             "scheduler_block_tokens": self.scheduler.block_size,
             "configured_block_tokens": self.scheduler.cache_config.block_size,

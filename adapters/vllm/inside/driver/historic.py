@@ -1,15 +1,13 @@
-"""What later releases mended, mended in memory in those that have it: S0, S2, S3 and S4.
+"""What later releases mended, mended in memory in those that have it: S2, S3 and S4.
 
 Like the repairs of what every release has, each is one function of the scheduler and the state
-block, and stands alone. In a release without the defect it changes nothing.
+block, and stands alone. In a release without the defect it changes nothing. S0 has none: without
+checkpoints it is gone.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-MOVE_SCRATCH = "move-scratch"
-"""S0 (0.30.0, 0.31.0): scratch blocks move out of the way in steps with a checkpoint too, and such
-a step is not estimated to take new ones for them."""
 MATCH_ABOVE_CAP = "match-above-cap"
 """S2 with a drop (before 0.32.0): a group that gives a block back may match that much more."""
 STOP_BELOW_END = "stop-below-end"
@@ -19,34 +17,6 @@ KEEP_BELOW_DROP = "keep-below-drop"
 """S3 (before 0.30.0): with a drop, the state one unit below each reachable boundary is kept too."""
 ALIGN_ENDS = "align-ends"
 """S4 (0.26.0): every chunk but the last of a prefill ends on a block, or inside of its own."""
-
-
-def _move_scratch(scheduler: Any, block_tokens: int) -> None:
-    import inspect
-    import textwrap
-    import types
-
-    changes = {
-        "if blocks_allocated and not checkpoint_block:": "if blocks_allocated:",
-        "if block_idx < num_skipped_blocks:": (
-            "if block_idx < num_skipped_blocks - checkpoint_block:"
-        ),
-        "if not blocks_allocated or checkpoint_block:": "if not blocks_allocated:",
-        "if not (checkpoint_block and blocks_allocated):": "if True:",
-    }
-    for manager in scheduler.kv_cache_manager.coordinator.single_type_managers:
-        allocate = getattr(type(manager), "allocate_new_blocks", None)
-        if allocate is None or "not checkpoint_block:" not in inspect.getsource(allocate):
-            continue
-        for name in ("allocate_new_blocks", "get_num_blocks_to_allocate"):
-            function = getattr(type(manager), name)
-            text = textwrap.dedent(inspect.getsource(function))
-            for old, new in changes.items():
-                text = text.replace(old, new)
-            # Annotations of the original name what only its module imports.
-            space = dict(function.__globals__)
-            exec("from __future__ import annotations\n" + text, space)
-            setattr(manager, name, types.MethodType(space[name], manager))
 
 
 def _match_above_cap(scheduler: Any, block_tokens: int) -> None:
@@ -133,7 +103,6 @@ def _align_ends(scheduler: Any, block_tokens: int) -> None:
 
 
 HISTORIC: dict[str, Callable[[Any, int], None]] = {
-    MOVE_SCRATCH: _move_scratch,
     MATCH_ABOVE_CAP: _match_above_cap,
     STOP_BELOW_END: _stop_below_end,
     KEEP_BELOW_DROP: _keep_below_drop,
