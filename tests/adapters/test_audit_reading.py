@@ -173,6 +173,14 @@ def test_a_repair_names_one_kind_whatever_law_it_breaks() -> None:
     assert stalled == Kind("", "progress", ViolationClass.STALL)
 
 
+def test_a_repair_that_only_saves_hits_causes_nothing_worse() -> None:
+    mended = toggles(("stop-at-blocks",))[:1]
+    lost = kind_of(Symptom("reach", ViolationClass.WASTE, "", 0, ""), mended)
+    wrong = kind_of(Symptom("ownership", ViolationClass.CORRUPT, "", 0, ""), mended)
+    assert lost == Kind("stop-at-blocks", "", ViolationClass.WASTE, is_repair=True)
+    assert wrong == Kind("", "ownership", ViolationClass.CORRUPT)
+
+
 # --- how it is told -------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from truehit.spec.trace import Event, Schedule
 Run = Callable[[Scenario], tuple[tuple[Event, ...], tuple[Symptom, ...]]]
 """A scenario -> its trace and its symptoms."""
 
-SHRINK_TRIES = 300
+SHRINK_TRIES = 200
 
 
 def prefill_chunks(trace: tuple[Event, ...]) -> int:

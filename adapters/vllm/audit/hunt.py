@@ -14,7 +14,7 @@ from time import monotonic
 from truehit.adapters.vllm.audit.draw import Supported, can_start, draw
 from truehit.adapters.vllm.audit.examine import Run, has_shape, smallest, trimmed
 from truehit.adapters.vllm.audit.features import features, pairs
-from truehit.adapters.vllm.audit.kinds import Finding, Kind, kind_of, worst
+from truehit.adapters.vllm.audit.kinds import Finding, Kind, kind_of, plainer, worst
 from truehit.adapters.vllm.audit.mutate import mutate
 from truehit.adapters.vllm.audit.reading import Symptom, steps_of, symptoms
 from truehit.adapters.vllm.audit.toggles import Toggle, Trial, toggles
@@ -26,7 +26,7 @@ from truehit.spec.trace import Event
 MUTATED = 0.35
 UNMASKED = 0.25
 CORPUS_LIMIT = 200
-LOOKS = 2
+LOOKS = 6
 """How often a symptom of one shape is looked into under one set of masks."""
 
 
@@ -122,9 +122,10 @@ class Hunt:
             scenario = trimmed(trial.scenario, symptom, self._runner(trial.repairs))
             small = Trial(scenario, trial.repairs)
             finding = self._finding(small, symptom)
-            if finding.kind not in self.findings:
-                self.findings[finding.kind] = finding
+            first = self.findings.get(finding.kind)
+            if first is None:
                 yield finding
+            self.findings[finding.kind] = plainer(first, finding)
 
     def _runner(self, repairs: frozenset[str]) -> Run:
         return lambda scenario: self._observe(Trial(scenario, repairs))

@@ -1,6 +1,6 @@
 """Kinds of violations: symptoms with one cause are one finding, shown by its smallest scenario."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from truehit.adapters.vllm.audit.reading import Symptom
 from truehit.adapters.vllm.audit.toggles import Toggle, Trial
@@ -12,7 +12,6 @@ SEVERITY = (
     ViolationClass.WASTE,
     ViolationClass.POLICY,
 )
-MENDED = (ViolationClass.CORRUPT, ViolationClass.WASTE)
 TELLING = (
     "neutrality",
     "provenance",
@@ -29,6 +28,8 @@ FAMILY = {
     **dict.fromkeys(("reach", "grid"), "kept positions"),
 }
 """Laws that one wrong page, or one position that was not kept, breaks together."""
+STRANDED = "no lookup can land"
+"""A state that is kept, and of no use: another matter than one that is not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,16 @@ class Finding:
 
 
 def kind_of(symptom: Symptom, heals: tuple[Toggle, ...]) -> Kind:
-    """The kind of a symptom that these toggles heal. A repair changes what is stored; that some
-    request then waits for something else is no cause."""
-    if symptom.violation_class not in MENDED:
-        heals = tuple(toggle for toggle in heals if not toggle.is_repair)
+    """The kind of a symptom that these toggles heal. A repair is a cause only of what it mends:
+    since it moves chunks, it makes other things vanish by accident."""
+    heals = tuple(
+        toggle
+        for toggle in heals
+        if not toggle.is_repair or symptom.violation_class in toggle.mends
+    )
     family = FAMILY.get(symptom.law, symptom.law)
+    if STRANDED in symptom.sentence:
+        family = STRANDED
     if not heals:
         return Kind("", family, symptom.violation_class)
     first = heals[0]
@@ -80,6 +86,20 @@ def worst(symptoms: tuple[Symptom, ...]) -> tuple[Symptom, ...]:
 
 
 def _rank(symptom: Symptom) -> tuple[int, int]:
+    return SEVERITY.index(symptom.violation_class), telling(symptom)
+
+
+def telling(symptom: Symptom) -> int:
+    """Smaller: its law says more plainly what went wrong."""
     law = symptom.law
-    telling = TELLING.index(law) if law in TELLING else len(TELLING)
-    return SEVERITY.index(symptom.violation_class), telling
+    return TELLING.index(law) if law in TELLING else len(TELLING)
+
+
+def plainer(first: Finding | None, other: Finding) -> Finding:
+    """Of two findings of one kind the one that says more plainly what went wrong, found when the
+    first one was."""
+    if first is None:
+        return other
+    if telling(first.symptom) <= telling(other.symptom):
+        return first
+    return replace(other, runs=first.runs, worker=first.worker, seconds=first.seconds)

@@ -13,7 +13,7 @@ from time import monotonic
 
 from truehit.adapters.vllm.audit.draw import Supported
 from truehit.adapters.vllm.audit.hunt import Hunt
-from truehit.adapters.vllm.audit.kinds import SEVERITY, Finding, Kind
+from truehit.adapters.vllm.audit.kinds import SEVERITY, Finding, Kind, plainer
 from truehit.adapters.vllm.driver import Driver
 from truehit.adapters.vllm.environment import Environment
 
@@ -85,13 +85,15 @@ def search(
 
 
 def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """One finding a kind, the first one by the number of its scenario; the gravest first. What one
-    repair heals is one mechanism: it is shown by the gravest."""
+    """One finding a kind, found when the first one was; the gravest first. What one repair heals is
+    one mechanism: it is shown by the gravest."""
     found: dict[Kind | str, Finding] = {}
     for finding in sorted(findings, key=_gravest):
-        kind = finding.kind
-        found.setdefault(kind.cause if kind.is_repair else kind, finding)
-    return tuple(found.values())
+        key = finding.kind.cause if finding.kind.is_repair else finding.kind
+        first = found.get(key)
+        if first is None or first.kind == finding.kind:
+            found[key] = plainer(first, finding)
+    return tuple(sorted(found.values(), key=_gravest))
 
 
 def _gravest(finding: Finding) -> tuple[int, int, int]:

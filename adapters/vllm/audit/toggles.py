@@ -9,10 +9,17 @@ from dataclasses import dataclass, replace
 from math import gcd
 
 from truehit.adapters.vllm.audit.draw import is_fine, start_up_blocks
+from truehit.adapters.vllm.inside.driver.historic import ALIGN_ENDS
+from truehit.adapters.vllm.inside.driver.repairs import STATE_GRID
 from truehit.spec.geometry import Dense, Geometry, Kind, Lookahead, NoDrop
+from truehit.spec.laws.base import ViolationClass
 from truehit.spec.scenario import Policy, Scenario
 
 AMPLE_BLOCKS = 600
+WASTE = frozenset({ViolationClass.WASTE})
+HARM = frozenset({ViolationClass.CORRUPT, ViolationClass.WASTE})
+MENDS = {STATE_GRID: HARM, ALIGN_ENDS: HARM}
+"""What the defects behind the repairs do; those that are not named lose hits and no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +32,14 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Toggle:
-    """`name`: what it says of a finding it heals. `switch`: the engine's or the operator's own way
-    to do the same, if there is one."""
+    """`name`: what it says of a finding it heals. `mends`: of a repair, the classes of harm that
+    its defect does. `switch`: the engine's or the operator's own way to do the same, if there is
+    one."""
 
     name: str
     apply: Callable[[Trial], Trial]
     is_repair: bool = False
+    mends: frozenset[ViolationClass] = frozenset()
     switch: str | None = None
 
 
@@ -139,5 +148,8 @@ FEATURES: tuple[Toggle, ...] = (
 
 def toggles(repairs: tuple[str, ...]) -> tuple[Toggle, ...]:
     """All of them, those of the release's repairs first."""
-    mended = (Toggle(name, _repaired(name), is_repair=True) for name in repairs)
+    mended = (
+        Toggle(name, _repaired(name), is_repair=True, mends=MENDS.get(name, WASTE))
+        for name in repairs
+    )
     return (*mended, *FEATURES)

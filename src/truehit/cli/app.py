@@ -22,6 +22,7 @@ VERBS = (
     "sweep",
     "diff",
     "audit",
+    "compare",
     "law",
 )
 """Each is a module of this package with one function `command`."""

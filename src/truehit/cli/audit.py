@@ -59,13 +59,13 @@ def command(
 
     subject, target = _sorted_words(list(words or ()), as_json)
     classes = {str(name) for name in classes_of(fail_on)}
-    budget = _budget(minutes, scenarios)
+    budget = budget_of(minutes, scenarios)
     environment = _opened(subject, python, source)
     asked = Asked(budget, seed, jobs, write_tests, lifts=True)
     try:
-        record = audit(environment, asked, _tell)
+        record = audit(environment, asked, tell)
     except (PeerError, BuildError) as problem:
-        _tell(f"truehit: {problem}")
+        tell(f"truehit: {problem}")
         return Exit.UNKNOWN
     if as_json:
         write_json(record.model_dump(mode="json"), target)
@@ -85,7 +85,7 @@ def _sorted_words(words: list[str], as_json: bool) -> tuple[str | None, Path | N
     return others[0] if others else None, Path(files[0]) if files else None
 
 
-def _budget(minutes: float | None, scenarios: int | None) -> "Budget":
+def budget_of(minutes: float | None, scenarios: int | None) -> "Budget":
     from truehit.adapters.vllm.audit.search import Minutes, Scenarios
 
     if minutes is not None and scenarios is not None:
@@ -105,12 +105,12 @@ def _opened(subject: str | None, python: Path | None, source: Path | None) -> "E
     if subject is None and python is None and source is None:
         raise InputError(f"nothing to audit; {EXAMPLE} works, or --python, or --source")
     try:
-        return open_subject(subject, _tell, python=python, source=source)
+        return open_subject(subject, tell, python=python, source=source)
     except BuildError as problem:
         raise InputError(str(problem)) from problem
 
 
-def _tell(line: str) -> None:
+def tell(line: str) -> None:
     """Progress goes to the error stream: results own the other one."""
     typer.echo(line, err=True)
 
