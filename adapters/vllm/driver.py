@@ -16,6 +16,7 @@ from typing import IO, Any, Self
 from truehit.adapters.vllm import inside
 from truehit.adapters.vllm.environment import Environment
 from truehit.adapters.vllm.problems import PeerError
+from truehit.adapters.vllm.process import MEMORY_LIMIT_BYTES, limit_memory
 from truehit.spec.geometry import BlockDrop, DropCap, Geometry, Lookahead, NoDrop
 from truehit.spec.scenario import Scenario
 from truehit.spec.scenario_file import dump_scenario, geometry_to_json
@@ -146,6 +147,7 @@ class Driver:
                 stderr=self._errors,
                 text=True,
             )
+            limit_memory(self._process.pid, MEMORY_LIMIT_BYTES)
         return self._process
 
     def close(self) -> None:

@@ -137,22 +137,28 @@ class Hunt:
         names = tuple(toggle.name for toggle in heals)
         return Finding(kind, symptom, trial, names, self.progress.runs, self._worker, seconds)
 
-    def made_small(self, first: Finding) -> Finding:
-        """A finding by its smallest scenario, from which its kind is told again. Policies stay as
-        they are."""
+    def made_small(self, first: Finding) -> Finding | None:
+        """A finding by its smallest scenario, from which its kind is told again; None if it does
+        not show in this process. Policies stay as they are."""
         if first.kind.violation_class is ViolationClass.POLICY:
             return first
         repairs, symptom = first.trial.repairs, first.symptom
+        if self._shown(first.trial, symptom) is None:
+            return None
         scenario = smallest(first.trial.scenario, symptom, self._runner(repairs))
         small = Trial(scenario, repairs)
-        shown = next(
-            one
-            for one in self._observe(small)[1]
-            if has_shape((one,), symptom.shape, symptom.violation_class)
-        )
+        shown = self._shown(small, symptom)
+        if shown is None:
+            return None
         heals = self.heals(small, shown)
         names = tuple(toggle.name for toggle in heals)
         return replace(first, kind=kind_of(shown, heals), symptom=shown, trial=small, heals=names)
+
+    def _shown(self, trial: Trial, symptom: Symptom) -> Symptom | None:
+        """The symptom of this shape and class that a run shows."""
+        shape, class_ = symptom.shape, symptom.violation_class
+        found = self._observe(trial)[1]
+        return next((one for one in found if has_shape((one,), shape, class_)), None)
 
     def heals(self, trial: Trial, symptom: Symptom) -> tuple[Toggle, ...]:
         """Every toggle that alone makes the symptom vanish."""

@@ -21,6 +21,7 @@ from truehit.spec.geometry import Dense, Geometry
 from truehit.spec.laws.base import Violation, ViolationClass
 from truehit.spec.laws.judge import check_trace
 from truehit.spec.ledger import LedgerError
+from truehit.spec.scenario_errors import ScenarioError
 from truehit.spec.tokens import Segment, TokenPath, TokenTree
 from truehit.spec.trace import Complete, EngineError, Event, Schedule, Submit
 
@@ -57,6 +58,9 @@ def symptoms(driven: Driven) -> tuple[Symptom, ...]:
     found = list(_faults(driven.faults))
     try:
         verdict = check_trace(driven.trace)
+    except ScenarioError:
+        # The engine runs with what the law has no words for, such as windows beside fine hits.
+        return tuple(found)
     except LedgerError as problem:
         sentence = f"the trace contradicts itself: {problem}"
         return (*found, Symptom("trace", ViolationClass.CORRUPT, sentence, 0, ""))

@@ -81,6 +81,9 @@ def search(
             pool.submit(_make_small, environment, share, repairs, supported) for share in shares
         ]
         small = [finding for future in smaller for finding in future.result()]
+        lost = len(whole.findings) - len(small)
+        if lost:
+            progress(f"{lost} of them did not show again in a fresh process, and are left out")
     return replace(whole, findings=distinct(small))
 
 
@@ -146,4 +149,5 @@ def _make_small(
         return []
     with Driver(environment) as driver:
         hunt = Hunt(driver, 0, 0, repairs, supported)
-        return [hunt.made_small(finding) for finding in findings]
+        made = (hunt.made_small(finding) for finding in findings)
+        return [finding for finding in made if finding is not None]

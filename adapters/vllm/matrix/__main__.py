@@ -12,7 +12,7 @@ from truehit.adapters.vllm.environment import build
 from truehit.adapters.vllm.matrix.page import FOLDER, page
 from truehit.proofs.releases import RELEASES
 
-SCENARIOS = 600
+SCENARIOS = 200
 
 
 def main() -> int:
