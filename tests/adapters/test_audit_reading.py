@@ -162,6 +162,14 @@ def test_a_toggle_changes_one_thing_and_its_own_only() -> None:
     assert min(changed.values()) > 0
 
 
+def test_every_toggle_takes_a_geometry_without_states() -> None:
+    """Shrinking leaves groups out."""
+    attention = (Group("attention", GroupKind.FULL_ATTENTION, 16),)
+    plain = Geometry(attention, hash_unit_tokens=16, pool_blocks=4096)
+    for toggle in toggles(("state-grid", "stop-at-blocks")):
+        toggle.apply(Trial(Scenario("x", plain, sent(100))))
+
+
 def test_a_repair_names_one_kind_whatever_law_it_breaks() -> None:
     mended = toggles(("state-grid",))[:1]
     by_law = {

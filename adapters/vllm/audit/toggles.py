@@ -80,7 +80,9 @@ def _own_unit(geometry: Geometry) -> Geometry:
 
 
 def _equal_sizes(geometry: Geometry) -> Geometry:
-    size = next(g.block_tokens for g in geometry.groups if g.kind is Kind.RECURRENT_STATE)
+    size = geometry.grid_tokens
+    if size is None:
+        return geometry
     groups = tuple(replace(group, block_tokens=size) for group in geometry.groups)
     return replace(geometry, groups=groups, hash_unit_tokens=size, fine_hits=False)
 
