@@ -33,19 +33,25 @@ def real(*values: object) -> object:
 
 
 @pytest.mark.parametrize(
-    ("subject", "hits", "reasons", "waste"),
+    ("subject", "ran_with", "hits", "reasons", "waste"),
     [
-        real(OLD, [0, 0, 3200, 3200], ["not_shared", "no_state", "dropped", "dropped"], 6),
-        real(NEW, [0, 4800, 4800, 4800], ["not_shared", "capped", "capped", "capped"], 0),
+        real(
+            OLD,
+            ["drop clamped, not margin"],
+            [0, 0, 3200, 3200],
+            ["not_shared", "no_state", "dropped", "dropped"],
+            3,
+        ),
+        real(NEW, [], [0, 4800, 4800, 4800], ["not_shared", "capped", "capped", "capped"], 0),
     ],
 )
 def test_a_prediction_has_both(
-    cli: Cli, subject: str, hits: list[int], reasons: list[str], waste: int
+    cli: Cli, subject: str, ran_with: list[str], hits: list[int], reasons: list[str], waste: int
 ) -> None:
     ours = [0, 4800, 4800, 4800]
     said = cli("predict", *S2, "--drop", "margin", "--on", subject, "--fail-on", "waste", "--json")
     (on,) = said.data["on"]
-    assert (on["subject"], on["ran_with"]) == (subject, [])
+    assert (on["subject"], on["ran_with"]) == (subject, ran_with)
     assert [row["hit"] for row in said.data["requests"]] == ours
     assert [row["ours"]["hit"] for row in on["requests"]] == ours
     assert [row["theirs"]["hit"] for row in on["requests"]] == hits
@@ -63,11 +69,11 @@ def test_differences_are_marked_and_said_in_words(cli: Cli) -> None:
     """What was asked for is not what an old release runs with."""
     said = cli("predict", *S2, "--drop", "lookahead:1", "--on", OLD)
     assert said.code == Exit.HOLDS
-    assert f"{OLD} ran with: drop margin, not lookahead:1" in said.words
+    assert f"{OLD} ran with: drop clamped, not lookahead:1" in said.words
     assert f"{OLD} ≠ 0 ≠ 3200 4800 6400 ≠ 3200 4800 ≠ 3200 4800 ≠ no_state" in said.words
     assert "prompt-6400#2: attention offers 3200, but no state beyond 0 was computed" in said.words
-    assert "gives back more and hits 3200" in said.words
-    assert said.words.endswith(f"{OLD}: 6 waste; 3 of 4 requests differ (≠)")
+    assert "gives 1600 of its 4800 matched tokens back: 3200 remain" in said.words
+    assert said.words.endswith(f"{OLD}: 3 waste; 3 of 4 requests differ (≠)")
 
 
 @pytest.mark.releases
