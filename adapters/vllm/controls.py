@@ -5,7 +5,7 @@ import sys
 from random import Random
 
 from truehit.adapters.vllm.audit.controls import Control, control
-from truehit.adapters.vllm.audit.reading import Symptom, steps_of, symptoms
+from truehit.adapters.vllm.audit.reading import Symptom, is_judged, steps_of, symptoms
 from truehit.adapters.vllm.driver import Driver
 from truehit.adapters.vllm.environment import build
 from truehit.spec.laws.base import ViolationClass
@@ -37,6 +37,8 @@ def run(driver: Driver, family: Control, least_steps: int) -> tuple[int, list[Sy
     while steps < least_steps:
         trial = control(family, random, lookahead)
         driven = driver.run(trial.scenario, {"repairs": sorted(trial.repairs)})
+        if not is_judged(driven):
+            raise RuntimeError(f"a control of {family} cannot be judged, so it shows nothing")
         steps += steps_of(driven.trace)
         found += [s for s in symptoms(driven) if s.violation_class is not ViolationClass.POLICY]
     return steps, found

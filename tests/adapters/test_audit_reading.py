@@ -2,6 +2,7 @@
 own rules and under historic ones."""
 
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -10,12 +11,14 @@ import pytest
 from truehit.adapters.vllm.audit.certainty import CONTENTS, ORDER, POLICY, REPLAYED, certainty_of
 from truehit.adapters.vllm.audit.draw import Supported, can_start, draw, start_up_blocks
 from truehit.adapters.vllm.audit.features import features, pairs
+from truehit.adapters.vllm.audit.hunt import Hunt
 from truehit.adapters.vllm.audit.kinds import Kind, kind_of, worst
 from truehit.adapters.vllm.audit.mutate import mutate
-from truehit.adapters.vllm.audit.reading import Symptom, steps_of, symptoms
+from truehit.adapters.vllm.audit.reading import Symptom, is_judged, steps_of, symptoms
 from truehit.adapters.vllm.audit.story import MOST_LINES, story
 from truehit.adapters.vllm.audit.toggles import FEATURES, Trial, toggles
-from truehit.adapters.vllm.driver import Driven, Unordered
+from truehit.adapters.vllm.driver import Driven, Driver, Unordered
+from truehit.adapters.vllm.environment import Environment
 from truehit.reference.ruleset import RULE_SETS
 from truehit.reference.run import run
 from truehit.spec.geometry import Dense, Geometry, Group, Interval, ReachOnly
@@ -64,7 +67,10 @@ def test_an_engine_that_does_not_start_has_no_symptom() -> None:
     scenario = Scenario("x", geometry(16, 16), sent(10))
     header = run(scenario, RULE_SETS["default"]).events[0]
     fault = EngineError(0, "ValueError: this geometry is refused")
-    assert symptoms(Driven(scenario, {}, (header, fault))) == ()
+    refused = Driven(scenario, {}, (header, fault))
+    assert symptoms(refused) == ()
+    assert not is_judged(refused)
+    assert is_judged(Driven(scenario, FACTS, (header, fault)))
     found = symptoms(Driven(scenario, FACTS, (header, fault)))
     assert [one.sentence for one in found] == [fault.message]
 
@@ -187,6 +193,21 @@ def test_a_repair_that_only_saves_hits_causes_nothing_worse() -> None:
     wrong = kind_of(Symptom("ownership", ViolationClass.CORRUPT, "", 0, ""), mended)
     assert lost == Kind("stop-at-blocks", "", ViolationClass.WASTE, is_repair=True)
     assert wrong == Kind("", "ownership", ViolationClass.CORRUPT)
+
+
+class Refusing(Driver):
+    """An engine that starts with nothing."""
+
+    def run(self, scenario: Scenario, options: dict[str, Any] | None = None) -> Driven:
+        header = run(scenario, RULE_SETS["default"]).events[0]
+        return Driven(scenario, {}, (header, EngineError(0, "ValueError: no")))
+
+
+def test_a_run_that_cannot_be_judged_heals_nothing(tmp_path: Path) -> None:
+    environment = Environment("none", None, tmp_path, tmp_path, (), tmp_path)
+    hunt = Hunt(Refusing(environment), 0, 0, ("state-grid", "stop-at-blocks"), Supported())
+    symptom = Symptom("reach", ViolationClass.WASTE, "", 0, "")
+    assert hunt.heals(Trial(draw(Random(1))), symptom) == ()
 
 
 # --- how it is told -------------------------------------------------------------------------------

@@ -16,9 +16,9 @@ from truehit.adapters.vllm.audit.examine import Run, has_shape, smallest, trimme
 from truehit.adapters.vllm.audit.features import features, pairs
 from truehit.adapters.vllm.audit.kinds import Finding, Kind, kind_of, plainer, worst
 from truehit.adapters.vllm.audit.mutate import mutate
-from truehit.adapters.vllm.audit.reading import Symptom, steps_of, symptoms
+from truehit.adapters.vllm.audit.reading import Symptom, is_judged, steps_of, symptoms
 from truehit.adapters.vllm.audit.toggles import Toggle, Trial, toggles
-from truehit.adapters.vllm.driver import Driver
+from truehit.adapters.vllm.driver import Driven, Driver
 from truehit.spec.laws.base import ViolationClass
 from truehit.spec.scenario import Scenario
 from truehit.spec.trace import Event
@@ -36,7 +36,6 @@ class Progress:
 
     runs: int = 0
     steps: int = 0
-    looked: int = 0
     seen: Counter[str] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)
 
@@ -97,9 +96,13 @@ class Hunt:
         causes = {kind.cause for kind in self.findings}
         return tuple(toggle for toggle in self._toggles if toggle.name in causes)
 
-    def _observe(self, trial: Trial) -> tuple[tuple[Event, ...], tuple[Symptom, ...]]:
+    def _drive(self, trial: Trial) -> Driven:
         driven = self._driver.run(trial.scenario, {"repairs": sorted(trial.repairs)})
         self.progress.steps += steps_of(driven.trace)
+        return driven
+
+    def _observe(self, trial: Trial) -> tuple[tuple[Event, ...], tuple[Symptom, ...]]:
+        driven = self._drive(trial)
         return driven.trace, symptoms(driven)
 
     def _remember(self, trial: Trial, trace: tuple[Event, ...]) -> None:
@@ -118,7 +121,6 @@ class Hunt:
             if self._looks[looks] >= LOOKS:
                 continue
             self._looks[looks] += 1
-            self.progress.looked += 1
             scenario = trimmed(trial.scenario, symptom, self._runner(trial.repairs))
             small = Trial(scenario, trial.repairs)
             finding = self._finding(small, symptom)
@@ -168,8 +170,8 @@ class Hunt:
         changed = toggle.apply(trial)
         if changed == trial or not can_start(changed.scenario):
             return False
-        _, found = self._observe(changed)
-        return not any(
+        driven = self._drive(changed)
+        return is_judged(driven) and not any(
             one.law == symptom.law and one.violation_class == symptom.violation_class
-            for one in found
+            for one in symptoms(driven)
         )

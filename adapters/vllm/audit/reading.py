@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from truehit.adapters.vllm.driver import Driven
 from truehit.spec.formulas import legal
 from truehit.spec.geometry import Dense, Geometry
+from truehit.spec.geometry_file import geometry_from_json
 from truehit.spec.laws.base import Violation, ViolationClass
 from truehit.spec.laws.judge import check_trace
 from truehit.spec.ledger import LedgerError
 from truehit.spec.scenario_errors import ScenarioError
 from truehit.spec.tokens import Segment, TokenPath, TokenTree
-from truehit.spec.trace import Complete, EngineError, Event, Schedule, Submit
+from truehit.spec.trace import Complete, EngineError, Event, Header, Schedule, Submit
 
 DEFERRED_STEPS = 16
 SPARSE = frozenset({"reach", "grid"})
@@ -48,6 +49,20 @@ class Symptom:
     def shape(self) -> str:
         words = _NUMBERS.sub("#", _NAMES.sub(r"\1 *", self.sentence))
         return f"{self.law}: {words.split(' (step')[0]}"
+
+
+def is_judged(driven: Driven) -> bool:
+    """The engine started, and with a geometry that the laws have words for. Of any other run
+    nothing is known, also not that a symptom is gone."""
+    if not driven.facts:
+        return False
+    header = driven.trace[0]
+    assert isinstance(header, Header)
+    try:
+        geometry_from_json(header.geometry)
+    except ScenarioError:
+        return False
+    return True
 
 
 def symptoms(driven: Driven) -> tuple[Symptom, ...]:

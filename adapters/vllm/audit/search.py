@@ -42,7 +42,6 @@ class Part:
     findings: tuple[Finding, ...]
     runs: int
     steps: int
-    looked: int
     seen: Counter[str]
     broken: Counter[str]
 
@@ -136,7 +135,7 @@ def _hunt(
                     hunt.run()
         findings = tuple(hunt.findings.values())
     done = hunt.progress
-    return Part(findings, done.runs, done.steps, done.looked, done.seen, done.broken)
+    return Part(findings, done.runs, done.steps, done.seen, done.broken)
 
 
 def _make_small(
