@@ -9,6 +9,7 @@ import typer
 from truehit.cli.errors import InputError
 from truehit.cli.exits import Exit
 from truehit.cli.options import AsJson, FailOn
+from truehit.cli.subject import EXAMPLE, tell
 
 if TYPE_CHECKING:
     from truehit.adapters.vllm.audit.report import AuditRecord
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from truehit.adapters.vllm.environment import Environment
 
 MINUTES = 1.0
-EXAMPLE = "vllm==0.33.0"
 
 
 def command(
@@ -108,11 +108,6 @@ def _opened(subject: str | None, python: Path | None, source: Path | None) -> "E
         return open_subject(subject, tell, python=python, source=source)
     except BuildError as problem:
         raise InputError(str(problem)) from problem
-
-
-def tell(line: str) -> None:
-    """Progress goes to the error stream: results own the other one."""
-    typer.echo(line, err=True)
 
 
 def _exit(record: "AuditRecord", classes: set[str]) -> Exit:

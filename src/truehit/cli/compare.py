@@ -9,6 +9,7 @@ import typer
 from truehit.cli.errors import InputError
 from truehit.cli.exits import Exit
 from truehit.cli.options import AsJson, FailOn
+from truehit.cli.subject import tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +53,7 @@ def command(
     from truehit.adapters.vllm.compare.compare import Wanted, compare
     from truehit.adapters.vllm.compare.markdown import markdown
     from truehit.adapters.vllm.problems import BuildError, PeerError
-    from truehit.cli.audit import budget_of, tell
+    from truehit.cli.audit import budget_of
     from truehit.cli.judging import classes_of
     from truehit.cli.output import console, write_json
 
@@ -92,7 +93,6 @@ def _sorted_words(words: list[str], as_json: bool) -> tuple[str, str, Path | Non
 def _opened(side: str) -> "Environment":
     from truehit.adapters.vllm.compare.subjects import open_side
     from truehit.adapters.vllm.problems import BuildError
-    from truehit.cli.audit import tell
 
     try:
         return open_side(side, tell)
