@@ -200,3 +200,34 @@ def test_a_transfer_obeys_the_same_rules() -> None:
         "request b: block 4 of group state is published at 4 tokens and is written again (step 1)",
         "request a: the null block receives a transfer in group state (step 1)",
     ]
+
+
+# --- how released engines keep a state that goes on ------------------------------------------------
+
+
+def test_a_copy_that_no_table_names_may_be_made_while_it_is_held() -> None:
+    """The request keeps its block and goes on; the copy has the keys."""
+    held = one().complete().hold("state", 6, held=True).copy("a", "state", 4, 6, "copy_on_write")
+    assert held.hold("state", 6, held=False).complete().sentences("ownership") == []
+    loose = one().complete().copy("a", "state", 4, 6, "copy_on_write").complete()
+    assert loose.sentences("ownership") == [
+        "request a: writes block 6 of group state, which is not in its table (step 1)"
+    ]
+
+
+def test_a_key_that_is_new_in_a_step_may_settle_in_it() -> None:
+    """What was true before is written again with the same entries; an older key forbids it."""
+    new = one("full").complete().publish("a", "full", (4, 4))
+    new.write("a", "full", 0, 4, start=2, end=4).complete()
+    assert new.sentences("ownership") == []
+    old = one("full").complete().publish("a", "full", (4, 4)).complete()
+    old.write("a", "full", 0, 4, start=2, end=4).complete()
+    assert len(old.sentences("ownership")) == 1
+
+
+def test_a_copy_out_of_the_null_block_leaves_nothing_true() -> None:
+    script = one().publish("a", "state", (4, 4)).complete()
+    script.copy("a", "state", 0, 4, "pre").complete()
+    assert script.sentences("provenance") == [
+        "request a: column 0 is published as state@4 but holds rejected drafts (step 1)"
+    ]
