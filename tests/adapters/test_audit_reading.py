@@ -21,12 +21,13 @@ from truehit.adapters.vllm.driver import Driven, Driver, Unordered
 from truehit.adapters.vllm.environment import Environment
 from truehit.reference.ruleset import RULE_SETS
 from truehit.reference.run import run
-from truehit.spec.geometry import Dense, Geometry, Group, Interval, ReachOnly
+from truehit.spec.geometry import Dense, Geometry, Group, Interval, ReachOnly, Retention
 from truehit.spec.geometry import Kind as GroupKind
+from truehit.spec.geometry_file import geometry_to_json
 from truehit.spec.laws.base import Violation, ViolationClass
 from truehit.spec.scenario import After, Request, Scenario
 from truehit.spec.tokens import Segment
-from truehit.spec.trace import Complete, EngineError, Event, Header, Schedule, Submit
+from truehit.spec.trace import Complete, EngineError, Event, Header, Publish, Schedule, Submit
 
 FACTS = {"version": "none"}
 
@@ -104,18 +105,39 @@ def test_a_deferral_stalls_when_half_a_block_is_refused_often(
     assert {one.violation_class for one in offers} == {read}
 
 
-def test_sparse_retention_owes_what_a_resend_lands_on() -> None:
-    """Under the historic rule that keeps the last boundary only, the end of a block-aligned prompt
-    is not kept: waste when everything is to be kept, policy when only landings are."""
+def reach(told: Driven) -> set[ViolationClass]:
+    return {one.violation_class for one in symptoms(told) if one.law == "reach"}
+
+
+def under(told: Driven, retention: Retention) -> Driven:
+    """The same doings of an engine that promises another retention."""
+    geometry = replace(told.scenario.geometry, retention=retention)
+    header = told.trace[0]
+    assert isinstance(header, Header)
+    header = replace(header, geometry=geometry_to_json(geometry))
+    return Driven(replace(told.scenario, geometry=geometry), FACTS, (header, *told.trace[1:]))
+
+
+def test_sparse_retention_does_not_owe_the_end_of_a_prompt() -> None:
+    """The historic rule keeps the last boundary only: the end of a block-aligned prompt is not
+    kept, which is policy, unless everything is promised."""
     sparse = Scenario("x", geometry(64, 64, retention=ReachOnly()), sent(256, 2))
-    dense = replace(sparse, geometry=replace(sparse.geometry, retention=Dense()))
-    assert {s.violation_class for s in symptoms(driven(sparse, "boundary-only"))} <= {
-        ViolationClass.POLICY
-    }
-    every = replace(sparse.geometry, retention=Interval(64))
-    for scenario in (dense, replace(sparse, geometry=every)):
-        for symptom in symptoms(driven(scenario, "boundary-only")):
-            assert symptom.violation_class is not ViolationClass.POLICY
+    told = driven(sparse, "boundary-only")
+    assert reach(told) == {ViolationClass.POLICY}
+    assert reach(under(told, Dense())) == {ViolationClass.WASTE}
+    assert ViolationClass.WASTE in reach(under(told, Interval(64)))
+
+
+def test_sparse_retention_owes_where_a_resend_lands() -> None:
+    """Without the key of 192 tokens a resend of 256 finds nothing."""
+    told = driven(Scenario("x", geometry(64, 64, retention=ReachOnly()), sent(256)))
+    lost = tuple(
+        event
+        for event in told.trace
+        if not (isinstance(event, Publish) and event.group == "state" and event.keys[0][0] == 192)
+    )
+    assert len(lost) < len(told.trace)
+    assert reach(replace(told, trace=lost)) == {ViolationClass.WASTE}
 
 
 def test_the_shape_of_a_sentence_has_neither_names_nor_numbers() -> None:
