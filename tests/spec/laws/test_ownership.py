@@ -202,7 +202,7 @@ def test_a_transfer_obeys_the_same_rules() -> None:
     ]
 
 
-# --- how released engines keep a state that goes on ------------------------------------------------
+# --- how released engines keep a state that goes on -----------------------------------------------
 
 
 def test_a_copy_that_no_table_names_may_be_made_while_it_is_held() -> None:
