@@ -9,6 +9,7 @@ from truehit.reference.allocate import PendingCopy, first_in_window
 from truehit.reference.live import Chunk, Live, StateTable
 from truehit.reference.pool import NULL_BLOCK
 from truehit.reference.record import Recorder
+from truehit.reference.rules import slots
 from truehit.spec.geometry import Geometry, Group, Kind
 from truehit.spec.trace import Copy, CopyWhy, EngineError, Read, Transfer, Write
 from truehit.spec.units import floor_to, running_column
@@ -56,7 +57,7 @@ class Device:
             )
 
     def _pages(self, live: Live, group: Group, start: int, end: int) -> tuple[int, tuple[int, ...]]:
-        first = start // group.block_tokens
+        first = slots.page_column(start, group.block_tokens)
         last = max(running_column(end, group.block_tokens), first)
         return first, tuple(live.pages[group.name].columns[first : last + 1])
 
@@ -131,7 +132,7 @@ class Device:
         live, recorder = chunk.live, self._recorder
         if table.current is None:
             return None
-        inside = table.current < len(table.columns)
+        inside = slots.in_table(table.current, len(table.columns))
         source = table.columns[table.current] if inside else NULL_BLOCK
         if not inside:
             width = len(table.columns)
@@ -158,7 +159,7 @@ class Device:
         target = running_column(end, group.block_tokens)
         source = self._source(chunk, group, table, target)
         if chunk.checkpoint:
-            column = running_column(chunk.end, group.block_tokens) - 1
+            column = slots.checkpoint_column(chunk.end, group.block_tokens)
             self._write(chunk, group, column, source, chunk.start, chunk.checkpoint, 0)
         decode = chunk.start >= live.prefill_end
         if not decode:
@@ -169,8 +170,9 @@ class Device:
         for ahead in reversed(range(self._width(chunk))):
             position = chunk.start + 1 + ahead
             real = min(position, chunk.done_tokens)
-            self._write(chunk, group, target + ahead, source, chunk.start, real, position - real)
-        table.current = target + max(chunk.done_tokens - chunk.start - 1, 0)
+            column = slots.token_column(target, ahead)
+            self._write(chunk, group, column, source, chunk.start, real, position - real)
+        table.current = slots.next_current(target, chunk.start, chunk.done_tokens)
         self._save_boundary(chunk, group, table, target)
 
     def _write(
@@ -184,7 +186,8 @@ class Device:
         rejected: int,
     ) -> None:
         recorder = self._recorder
-        block = chunk.live.states[group.name].columns[column]
+        columns = chunk.live.states[group.name].columns
+        block = columns[slots.wrapped_column(column, len(columns))]
         order = recorder.next_order()
         recorder.emit(
             Write(
@@ -203,10 +206,8 @@ class Device:
 
     def _save_boundary(self, chunk: Chunk, group: Group, table: StateTable, target: int) -> None:
         boundary = floor_to(chunk.done_tokens, group.block_tokens)
-        if boundary <= chunk.start:
-            return
-        source = target + boundary - chunk.start - 1
-        own = boundary // group.block_tokens - 1
-        if source != own:
+        source = slots.boundary_column(target, chunk.start, boundary)
+        own = slots.own_column(boundary, group.block_tokens)
+        if slots.copies_boundary(chunk.start, boundary, source, own):
             blocks = table.columns
             self._copy(chunk.live, group.name, blocks[source], blocks[own], CopyWhy.BOUNDARY)

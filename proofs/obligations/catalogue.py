@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from truehit.proofs.obligations import decode, plan, reach, single, split, table, visible
+from truehit.proofs.obligations import decode, plan, reach, single, slots, split, table, visible
 from truehit.proofs.obligations.obligation import Control, Obligation
 from truehit.reference.ruleset import DEFAULT
 
@@ -14,6 +14,7 @@ OBLIGATIONS: tuple[Obligation, ...] = (
     *reach.OBLIGATIONS,
     *single.OBLIGATIONS,
     *visible.OBLIGATIONS,
+    *slots.OBLIGATIONS,
 )
 BY_NAME: dict[str, Obligation] = {obligation.name: obligation for obligation in OBLIGATIONS}
 
