@@ -91,6 +91,22 @@ class Batch:
         return self._chunks(f.C_CHECKPOINT)
 
     @property
+    def is_prefill(self) -> Int64:
+        """1: the row is of a prefill; 0: it decodes or verifies, int64[rows]."""
+        return self._chunks(f.C_IS_PREFILL)
+
+    @property
+    def is_sampling(self) -> Int64:
+        """1: the row ends in a token to sample, int64[rows]."""
+        return self._chunks(f.C_SAMPLING)
+
+    @property
+    def residencies(self) -> Int64:
+        """Counts the residencies of a slot: another number, and the request starts (or starts
+        again) at `starts`, int64[rows]."""
+        return self._chunks(f.C_RESIDENCY)
+
+    @property
     def table_changes(self) -> Int32:
         """(slot, group, first column, columns) of every change of a table, int32[changes, 4]; the
         blocks are in the table itself (`Engine.table`)."""

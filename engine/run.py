@@ -3,6 +3,7 @@
 Tokens are real here: every stream of the scenario becomes a range of token ids of its own, and
 prefixes are recognised by their digests."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from truehit.engine.moments import Moments
 from truehit.engine.refusal import refusal_of
 from truehit.engine.rules import RULES
 from truehit.engine.tracer import Tracer
-from truehit.engine.worker import Place, Result, Worker
+from truehit.engine.worker import DataPlane, Place, Result, Worker
 from truehit.spec.scenario import (
     Abort,
     Fail,
@@ -72,19 +73,24 @@ def streams_of(scenario: Scenario) -> dict[str, tuple[int, int]]:
     return streams
 
 
-class Runner:
-    """Drives one engine through one scenario."""
+PlaneOf = Callable[["Runner"], DataPlane]
 
-    def __init__(self, scenario: Scenario, rules: str) -> None:
+
+class Runner:
+    """Drives one engine through one scenario. `plane_of`: makes who moves the bytes; without it
+    nobody does."""
+
+    def __init__(self, scenario: Scenario, rules: str, plane_of: PlaneOf | None = None) -> None:
         if rules not in RULES:
             raise UnknownRules(f"rules: {rules!r} is not known; one of {', '.join(sorted(RULES))}")
         self.scenario = scenario
         self.host = Host(scenario.geometry, rules, scenario.policy, scenario.encoder_budget_tokens)
         self.tracer = Tracer(self.host)
-        self.worker = Worker(self.host, self.tracer)
         self.step = 0
         self._rules = rules
         self._streams = streams_of(scenario)
+        plane = None if plane_of is None else plane_of(self)
+        self.worker = Worker(self.host, self.tracer, plane)
         self._numbers: dict[str, int] = {}
         self._moments = Moments(list(scenario.requests))
         self._pressed: list[tuple[int, Int32]] = []
@@ -150,6 +156,7 @@ class Runner:
                 place.residency = chunk[f.C_RESIDENCY]
                 place.tokens, place.generated, place.broken = start, generated, False
                 place.current = dict.fromkeys(states, column) if start else {}
+                self.worker.begin(int(core.request[slot, f.R_ORDER]), slot, start)
 
     def _complete(self) -> None:
         """Learn the results of the step that is known complete, if there is one."""
@@ -270,7 +277,7 @@ class Runner:
             self._moments.ended.add(request.name)
             self._moments.note(request.name, Moment.FINISHED, step)
             return
-        path = self._tokens(request)
+        path = self.tokens(request)
         number = self.host.submit(
             Arrival(
                 tokens=path[: request.prompt_tokens],
@@ -287,7 +294,7 @@ class Runner:
         self.tracer.misses.seen.append(Seen(number, request.salt, path))
         self.worker.places.append(Place(request))
 
-    def _tokens(self, request: Request) -> Int32:
+    def tokens(self, request: Request) -> Int32:
         """Prompt and output as token ids."""
         parts = [(segment.name, segment.tokens) for segment in request.segments]
         parts.append((request.output_name, request.output_tokens))

@@ -5,7 +5,9 @@ ahead of what the scheduler knows when steps are in flight), and decides the acc
 scenario prescribes. A prefill chunk leaves its state in the running column; a decode step leaves
 the state after its j-th token j columns further, and saves a crossed boundary's state."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from truehit.engine import fields as f
 from truehit.engine.host import Host
@@ -58,14 +60,61 @@ class Job:
     is_decode: bool
 
 
-class Worker:
-    """Runs the steps of one host. `places`: per request number."""
+@dataclass(frozen=True, slots=True)
+class PageCopy:
+    """A copy-on-write copy."""
 
-    def __init__(self, host: Host, tracer: Tracer) -> None:
+    source: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Content of tokens [start, end) of a request comes from outside, into all groups."""
+
+    slot: int
+    number: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A row that runs, and its request's number. `drafts`: of its tokens."""
+
+    number: int
+    job: Job
+    drafts: int
+
+
+class DataPlane(Protocol):
+    """Who moves the bytes that the events speak of."""
+
+    def begin(self, number: int, slot: int, start: int) -> None:
+        """A residency starts at `start`."""
+
+    def step(self, copies: Sequence[PageCopy], loads: Sequence[Load], work: Sequence[Work]) -> None:
+        """One step, in this order."""
+
+
+class Worker:
+    """Runs the steps of one host. `places`: per request number. `plane`: moves bytes, if anybody
+    does."""
+
+    def __init__(self, host: Host, tracer: Tracer, plane: DataPlane | None = None) -> None:
         self._host = host
         self._tracer = tracer
+        self._plane = plane
         self.places: list[Place] = []
         self._order = 0
+        self._copies: list[PageCopy] = []
+        self._loads: list[Load] = []
+        self._work: list[Work] = []
+
+    def begin(self, number: int, slot: int, start: int) -> None:
+        """A residency starts at `start`."""
+        if self._plane is not None:
+            self._plane.begin(number, slot, start)
 
     def _say(self, event: Event) -> None:
         self._tracer.events.append(event)
@@ -82,8 +131,12 @@ class Worker:
         for number in numbers:
             place = self.places[number]
             place.broken = place.broken or place.request.name in failing
+        self._copies, self._loads, self._work = [], [], []
         self._copy_pages()
-        return [self._row(*pair) for pair in zip(numbers, chunks, strict=True)]
+        results = [self._row(*pair) for pair in zip(numbers, chunks, strict=True)]
+        if self._plane is not None:
+            self._plane.step(self._copies, self._loads, self._work)
+        return results
 
     def _copy_pages(self) -> None:
         """Copy-on-write copies run before everything else of the step."""
@@ -93,6 +146,7 @@ class Worker:
             if not self.places[number].broken:
                 name = self._tracer.names[number]
                 self._copy(name, group, source, target, CopyWhy.COPY_ON_WRITE)
+                self._copies.append(PageCopy(source, target))
 
     def _copy(self, name: str, group: int, source: int, target: int, why: CopyWhy) -> None:
         step, order = self._next()
@@ -108,6 +162,7 @@ class Worker:
             return Result(number, drafts, 0, place.generated, 0, place.tokens, False)
         if chunk[f.C_LOADED_TO]:
             self._load(slot, place, chunk[f.C_LOADED_FROM], chunk[f.C_LOADED_TO])
+            self._loads.append(Load(slot, number, chunk[f.C_LOADED_FROM], chunk[f.C_LOADED_TO]))
         start = place.tokens
         end = start + chunk[f.C_END] - chunk[f.C_START]
         is_decode = not chunk[f.C_IS_PREFILL]
@@ -134,6 +189,7 @@ class Worker:
                 self._run_state(job, place, group)
             elif kind != f.CIRCULAR:
                 self._run_pages(job, group)
+        self._work.append(Work(number, job, drafts))
         place.tokens = done
         place.generated += sampled
         before = place.generated - sampled

@@ -1,0 +1,1 @@
+"""A hybrid model that runs on the engine's tables: all state in pages, nothing beside them."""
