@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .PHONY: verify verify-full test test-releases lint bench bench-control differential audit audit-all
-.PHONY: audit-controls fuzz mutation clean
+.PHONY: audit-controls fuzz mutation gate gpu clean
 
 verify: $(READY)
 	@mkdir -p build
@@ -27,6 +27,7 @@ lint: $(READY)
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m truehit.kernels.lint
 
 bench: $(READY)
 	@$(BIN)/pytest -q -p no:xdist --benchmark-only tests
@@ -37,6 +38,18 @@ bench-control: $(READY)
 differential: $(READY)
 	@mkdir -p build
 	@$(BIN)/truehit diff --steps 100000 --write build/differences --json build/differential.json
+	@$(BIN)/truehit diff --back-end torch --write build/differences --json build/data-plane.json
+	@$(BIN)/truehit diff --back-end interpreter --write build/differences --json build/kernels.json
+
+# Every kernel compiled for three GPUs, without one. Needs pip and a network once: Triton 3.6.0, 0.6 GB.
+gate: $(READY)
+	@mkdir -p build
+	@$(BIN)/python -m truehit.kernels.gate --json build/gate.json
+
+# One GPU, at most 300 seconds.
+gpu: $(READY)
+	@mkdir -p build
+	@$(BIN)/python -m truehit.proofs.gpu --json build/gpu.json
 
 # What CI looks at: two releases, a short search.
 audit: $(READY)

@@ -7,6 +7,7 @@ a difference too."""
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
+from truehit.proofs.differ.data_difference import NO_DATA, DataCount, DataDifference
 from truehit.proofs.differ.plain import is_plain, is_plain_event
 from truehit.proofs.differ.subject import Subject
 from truehit.reference.ruleset import RULE_SETS
@@ -48,17 +49,26 @@ class Raised:
     message: str
 
 
-Difference = Unequal | StepsDiffer | Raised
+@dataclass(frozen=True, slots=True)
+class DataDiffers:
+    """Equal events, and pages or logits that do not follow from them."""
+
+    what: DataDifference
+
+
+Difference = Unequal | StepsDiffer | Raised | DataDiffers
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One scenario on both. `events`, `steps` and `chunks` (of prefills) are the oracle's."""
+    """One scenario on both. `events`, `steps` and `chunks` (of prefills) are the oracle's; `data`:
+    how much of the subject's data plane was compared."""
 
     events: tuple[Event, ...]
     steps: int
     chunks: int
     difference: Difference | None
+    data: DataCount = NO_DATA
 
 
 def compare(scenario: Scenario, rules: str, subject: Subject) -> Comparison:
@@ -74,6 +84,7 @@ def compare_with(told: Run, subject: Subject) -> Comparison:
     """Hold the subject to a run of the oracle that there is already."""
     chunks = sum(len(served.carve) for served in told.served)
     difference: Difference | None
+    data = NO_DATA
     try:
         traced = subject.run(told.scenario, told.rules.name)
     except Exception as error:
@@ -82,7 +93,10 @@ def compare_with(told: Run, subject: Subject) -> Comparison:
         difference = first_difference(told.events, traced.events)
         if difference is None and traced.steps != told.steps:
             difference = StepsDiffer(told.steps, traced.steps)
-    return Comparison(told.events, told.steps, chunks, difference)
+        if difference is None and traced.data is not None:
+            difference = DataDiffers(traced.data)
+        data = traced.data_count
+    return Comparison(told.events, told.steps, chunks, difference, data)
 
 
 def _raised(who: str, error: Exception) -> Raised:
@@ -145,6 +159,8 @@ def kind_of(difference: Difference) -> tuple[str, ...]:
             return ("steps",)
         case Raised():
             return ("raised", difference.who, difference.error)
+        case DataDiffers(what):
+            return ("data", type(what).__name__)
 
 
 def _kind(event: Event | None) -> str:

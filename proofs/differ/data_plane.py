@@ -20,6 +20,13 @@ from truehit.engine.model.plane import Model
 from truehit.engine.model.random_model import config_for, random_model
 from truehit.engine.model.scenario import ModelRun, ScenarioPlane, run_on_model
 from truehit.engine.run import streams_of
+from truehit.proofs.differ.data_difference import (
+    DataCount,
+    DataDifference,
+    LogitsDiffer,
+    PageDiffers,
+    ReadsDiffer,
+)
 from truehit.spec.ghost import State, describe
 from truehit.spec.laws.judge import Judge, Verdict
 from truehit.spec.scenario import Scenario
@@ -37,47 +44,13 @@ TOLERANCES: Mapping[torch.dtype, float] = {torch.float64: 1e-9, torch.float32: 1
 
 
 @dataclass(frozen=True, slots=True)
-class PageDiffers:
-    """A page of a group holds something else than the events say."""
-
-    group: str
-    block: int
-    told: str
-    held: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReadsDiffer:
-    """First step with a false read: by the ghosts, and by the law (None: there is none)."""
-
-    ghosts: int | None
-    law: int | None
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class LogitsDiffer:
-    """The logits after the token at `position`, by more than the tolerance."""
-
-    request: str
-    position: int
-    step: int
-    by: float
-    tolerance: float
-
-
-DataDifference = PageDiffers | ReadsDiffer | LogitsDiffer
-
-
-@dataclass(frozen=True, slots=True)
 class DataRun:
-    """A run on a model, judged. `difference`: the first one, if any; `largest`: of the logits that
-    were compared."""
+    """A run on a model, judged. `difference`: the first one, if any."""
 
     ran: ModelRun
     verdict: Verdict
     difference: DataDifference | None
-    largest: float
+    count: DataCount
 
 
 def run_with_data(scenario: Scenario, rules: str, name: BackendName) -> DataRun:
@@ -87,11 +60,13 @@ def run_with_data(scenario: Scenario, rules: str, name: BackendName) -> DataRun:
     ran = run_on_model(scenario, rules, model, backend)
     verdict, judge, owners = _judged(ran.run.events, scenario)
     ghosts = _ghosts(ran.data)
-    difference: DataDifference | None = _first_page(scenario, ghosts, judge, owners)
+    pages = [(block, name) for block, name in sorted(owners.items()) if block]
+    difference: DataDifference | None = _first_page(scenario, ghosts, judge, pages)
     if difference is None:
         difference = _reads(ran.data, ghosts, verdict)
-    largest, wrong = _logits(ran.data, model, backend, _first_false(ghosts))
-    return DataRun(ran, verdict, difference or wrong, largest)
+    tokens, largest, wrong = _logits(ran.data, model, backend, _first_false(ghosts))
+    count = DataCount(len(pages), tokens, largest)
+    return DataRun(ran, verdict, difference or wrong, count)
 
 
 def _ghosts(data: ScenarioPlane) -> Ghosts:
@@ -160,14 +135,14 @@ class _Ids:
 
 
 def _first_page(
-    scenario: Scenario, ghosts: Ghosts, judge: Judge, owners: Mapping[int, str]
+    scenario: Scenario, ghosts: Ghosts, judge: Judge, pages: Sequence[tuple[int, str]]
 ) -> PageDiffers | None:
     """The first page whose ghost is not what the ledger says."""
     pool, ids = judge.ledger.pool, _Ids(scenario)
     numbers = {group.name: number for number, group in enumerate(scenario.geometry.groups)}
-    for block, name in sorted(owners.items()):
+    for block, name in pages:
         number = numbers[name]
-        if block == 0 or number not in ghosts.groups():
+        if number not in ghosts.groups():
             continue
         content = pool.states[block]
         if judge.ledger.groups[name].is_state:
@@ -214,10 +189,11 @@ def _reads(data: ScenarioPlane, ghosts: Ghosts, verdict: Verdict) -> ReadsDiffer
 
 def _logits(
     data: ScenarioPlane, model: Model, backend: Backend, until: int | None
-) -> tuple[float, LogitsDiffer | None]:
-    """The largest difference of the steps before `until`, and the first beyond the tolerance."""
+) -> tuple[int, float, LogitsDiffer | None]:
+    """Tokens compared of the steps before `until`, their largest difference, and the first beyond
+    the tolerance."""
     tolerance = TOLERANCES[model.activations]
-    largest, first = 0.0, None
+    tokens, largest, first = 0, 0.0, None
     alone: dict[int, torch.Tensor] = {}
     for own in data.computed:
         if until is not None and own.step >= until:
@@ -227,10 +203,11 @@ def _logits(
             alone[own.request] = compute_alone(model, data.plane.geometry, backend, path).logits
         wanted = alone[own.request][own.start : own.start + len(own.logits)]
         by = (own.logits - wanted).abs().amax(dim=-1).nan_to_num(nan=torch.inf)
+        tokens += len(by)
         largest = max(largest, by.max().item())
         if first is None and by.max().item() > tolerance:
             at = int((by > tolerance).nonzero()[0])
             first = LogitsDiffer(
                 data.name(own.request), own.start + at, own.step, by[at].item(), tolerance
             )
-    return largest, first
+    return tokens, largest, first

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from truehit.proofs.differ.compare import Comparison, Difference, compare, compare_with, kind_of
 from truehit.proofs.differ.coverage import Coverage, covered, summed
+from truehit.proofs.differ.data_difference import NO_DATA, DataCount
 from truehit.proofs.differ.draw import draw_run
 from truehit.proofs.differ.sources import Listed, each_golden_run
 from truehit.proofs.differ.subject import Subject, load
@@ -65,12 +66,13 @@ def size_of(scenario: Scenario) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What was compared, in the oracle's numbers."""
+    """What was compared, in the oracle's numbers; `data`: of the subject's data plane."""
 
     runs: int = 0
     steps: int = 0
     events: int = 0
     differences: int = 0
+    data: DataCount = NO_DATA
 
     def plus(self, other: "Count") -> "Count":
         return Count(
@@ -78,6 +80,7 @@ class Count:
             self.steps + other.steps,
             self.events + other.events,
             self.differences + other.differences,
+            self.data.plus(other.data),
         )
 
 
@@ -122,7 +125,9 @@ class _Tally:
     def add(self, name: str, rules: str, scenario: Scenario, done: Comparison) -> None:
         self.rules[rules] += 1
         differs = done.difference is not None
-        self.count = self.count.plus(Count(1, done.steps, len(done.events), int(differs)))
+        self.count = self.count.plus(
+            Count(1, done.steps, len(done.events), int(differs), done.data)
+        )
         if done.difference is not None:
             size = size_of(scenario) + len(done.events)
             self.found.append(Found(self.source, name, rules, scenario, done.difference, size))

@@ -37,11 +37,13 @@ def known_parts() -> list[Part]:
     return parts
 
 
-def drawn_parts(first_seed: int, rules: str | None) -> Iterator[DrawnPart]:
+def drawn_parts(
+    first_seed: int, rules: str | None, slice_runs: int = SLICE_RUNS
+) -> Iterator[DrawnPart]:
     """Slices of drawn runs without end."""
     while True:
-        yield DrawnPart(first_seed, SLICE_RUNS, rules)
-        first_seed += SLICE_RUNS
+        yield DrawnPart(first_seed, slice_runs, rules)
+        first_seed += slice_runs
 
 
 def differential(

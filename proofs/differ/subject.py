@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import cast
 
+from truehit.proofs.differ.data_difference import NO_DATA, DataCount, DataDifference
 from truehit.spec.scenario import Scenario
 from truehit.spec.trace import Event
 
@@ -17,10 +18,13 @@ Runs = Callable[[Scenario, str], "Traced"]
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """What a subject did with a scenario."""
+    """What a subject did with a scenario. `data`: the first difference of its data plane, if it has
+    one, and how much of it was compared."""
 
     events: tuple[Event, ...]
     steps: int
+    data: DataDifference | None = None
+    data_count: DataCount = NO_DATA
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,9 @@ class SubjectError(ValueError):
 
 SUBJECTS = {
     "engine": "truehit.proofs.differ.engines:engine",
+    "engine-on-cuda": "truehit.proofs.differ.on_model:on_cuda",
+    "engine-on-interpreter": "truehit.proofs.differ.on_model:on_interpreter",
+    "engine-on-torch": "truehit.proofs.differ.on_model:on_torch",
     "oracle": "truehit.proofs.differ.standins:oracle",
 }
 """Name -> where its function is. `oracle`: the differential held to itself."""

@@ -3,7 +3,15 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
-from truehit.proofs.differ.compare import Difference, Raised, StepsDiffer, Unequal, compare
+from truehit.proofs.differ.compare import (
+    DataDiffers,
+    Difference,
+    Raised,
+    StepsDiffer,
+    Unequal,
+    compare,
+)
+from truehit.proofs.differ.data_difference import data_sentence
 from truehit.proofs.differ.subject import load
 from truehit.spec.scenario_file import parse_scenario
 from truehit.spec.tokens import Segment
@@ -34,6 +42,8 @@ def sentence(difference: Difference) -> str:
         case Raised():
             said = f"{difference.error}: {difference.message}".removesuffix(": ")
             return f"the {difference.who} gave up ({said})"
+        case DataDiffers(what):
+            return f"equal events, but {data_sentence(what)}"
 
 
 def _sides(difference: Unequal) -> str:

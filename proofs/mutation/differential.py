@@ -6,7 +6,15 @@ planted. Faults of the oracle are held to the engine as it is."""
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from truehit.proofs.differ.compare import Comparison, Raised, StepsDiffer, compare_with
+from truehit.proofs.differ.compare import (
+    Comparison,
+    DataDiffers,
+    Raised,
+    StepsDiffer,
+    Unequal,
+    compare_with,
+)
+from truehit.proofs.differ.data_difference import data_sentence
 from truehit.proofs.differ.draw import draw_run
 from truehit.proofs.differ.sources import each_golden_run, golden_entries, regression_runs
 from truehit.proofs.differ.subject import ENGINE, Subject, load
@@ -84,6 +92,8 @@ def _said(found: Comparison) -> str | None:
             return f"{who} raised {error}: {message}"
         case StepsDiffer(oracle, subject):
             return f"{oracle} steps of the oracle, {subject} of the engine"
-        case unequal:
-            fields = ", ".join(unequal.fields) or "another event"
-            return f"event {unequal.index} of step {unequal.step}: {fields}"
+        case DataDiffers(what):
+            return data_sentence(what)
+        case Unequal(index=index, step=step, fields=names):
+            fields = ", ".join(names) or "another event"
+            return f"event {index} of step {step}: {fields}"

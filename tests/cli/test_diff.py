@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from truehit.cli.exits import Exit
 from truehit.proofs.differ.standins import (
@@ -42,7 +43,7 @@ def test_drawn_runs_are_counted_and_covered(cli: Cli) -> None:
 
 
 def test_the_coverage_table_names_features_laws_and_holes(cli: Cli) -> None:
-    said = cli("diff", "--subject", "oracle", "--only", "drawn", "--steps", "10", "--jobs", "1")
+    said = cli("diff", "--subject", "oracle", "--only", "drawn", "--steps", "600", "--jobs", "1")
     head = next(line for line in said.out.splitlines() if line.startswith("feature"))
     assert head.split() == ["feature", "runs", *(law.name[:5] for law in LAWS)]
     assert "Holes, no run gave the law something to judge:" in said.words
@@ -138,3 +139,28 @@ def test_bad_input_is_one_line(cli: Cli, arguments: tuple[str, ...], words: str)
     assert said.code == Exit.BAD_INPUT
     assert words in said.err
     assert len(said.err.strip().splitlines()) == 1
+
+
+def test_a_model_on_the_tables_is_held_to_the_events(cli: Cli) -> None:
+    arguments = ("--only", "drawn", "--steps", "10", "--jobs", "1")
+    said = cli("diff", "--back-end", "torch", *arguments)
+    assert said.code == Exit.HOLDS
+    assert "pages hold what the events say; the logits of" in said.words
+    assert "engine-on-torch equals the oracle in every one of" in said.words
+    data = cli("diff", "--back-end", "torch", *arguments, "--json").data
+    assert data["data"]["pages"] > 0 < data["data"]["tokens"]
+    assert data["data"]["largest"] < 1e-12
+
+
+def test_a_back_end_is_for_the_engine(cli: Cli) -> None:
+    said = cli("diff", "--back-end", "torch", "--subject", "oracle")
+    assert said.code == Exit.BAD_INPUT
+    assert "--back-end runs the engine, not oracle; --subject engine works" in said.err
+
+
+def test_a_gpu_that_is_not_there_is_said(cli: Cli) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    said = cli("diff", "--back-end", "cuda")
+    assert said.code == Exit.BAD_INPUT
+    assert "back end cuda: no GPU is visible; back end torch works" in said.err

@@ -2,9 +2,10 @@
 
 import pytest
 
-from truehit.cli import demo
+from truehit.cli import demo, demo_model
 from truehit.cli.exits import Exit
-from truehit.reference.ruleset import RuleSet
+from truehit.proofs.regress.targets import target_of
+from truehit.reference.ruleset import HISTORIC, RuleSet
 from truehit.spec.laws import LAWS
 
 from .said import Cli
@@ -68,3 +69,28 @@ def test_a_story_that_does_not_come_true_is_refuted(
     """If the old rules poison nothing any more, the demo must not end well."""
     monkeypatch.setattr(demo, "BROKEN_RULES", RuleSet("default").name)
     assert cli("demo", "--json").code == Exit.REFUTED
+
+
+def test_the_demo_on_a_model_shows_garbage_its_page_and_its_law(cli: Cli) -> None:
+    said = cli("demo", "--model")
+    assert said.code == Exit.HOLDS
+    broken, _, healed = said.words.partition("2. The same under the rules of truehit")
+    assert "12 of 12 tokens of its answer are others" in broken
+    assert "is read as state@64 and holds state@21" in broken
+    assert "column 0 is published as state@64 but holds state@21" in broken
+    assert "its answer is the one computed alone" in healed
+    for rules in HISTORIC:
+        assert f"{rules.name}: {target_of(rules.name).law}: request r" in healed
+
+
+def test_the_demo_on_a_model_as_json(cli: Cli) -> None:
+    data = cli("demo", "--model", "--json").data
+    answers = data["answers"]
+    assert answers["default"]["tokens"] == data["alone"] != answers["aligned-below-last"]["tokens"]
+    assert {harm["rules"] for harm in data["harms"]} == {rules.name for rules in HISTORIC}
+    assert sum(harm["harm"] == "garbage" for harm in data["harms"]) == 5
+
+
+def test_a_demo_without_garbage_is_refuted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo_model, "BROKEN_RULES", "default")
+    assert cli("demo", "--model", "--json").code == Exit.REFUTED

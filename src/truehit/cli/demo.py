@@ -1,7 +1,11 @@
 """`demo`: two prompts share a step, one page is poisoned, a law names it, another rule heals it."""
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from truehit.cli.errors import InputError
 from truehit.cli.exits import Exit
 from truehit.cli.options import AsJson, Out
 
@@ -34,12 +38,20 @@ HEALED = (
     'saved exactly where its key says. "again" still hits {hit} tokens, and now they are true.'
 )
 NEXT = """\
-Next: truehit predict --state-block 1600 --attention-block 16 --prompt 6400
+Next: truehit demo --model
+      truehit predict --state-block 1600 --attention-block 16 --prompt 6400
       truehit law provenance
       truehit --help"""
 
 
-def command(out: Out = None, as_json: AsJson = False) -> Exit:
+def command(
+    out: Out = None,
+    model: Annotated[
+        bool,
+        typer.Option("--model", help="With real states: a small model answers from the pages."),
+    ] = False,
+    as_json: AsJson = False,
+) -> Exit:
     """The sixty-second story: one poisoned page, the law that names it, the rule that heals it."""
     from truehit.cli.judging import judge
     from truehit.cli.output import console, json_target, write_json
@@ -47,6 +59,8 @@ def command(out: Out = None, as_json: AsJson = False) -> Exit:
     from truehit.reference.run import run
 
     target = json_target(out, as_json)
+    if model:
+        return _on_model(target, as_json)
     scenario = story()
     runs = [run(scenario, RULE_SETS[name]) for name in (BROKEN_RULES, HEALING_RULES)]
     broken, healed = [judge(one.events) for one in runs]
@@ -58,6 +72,17 @@ def command(out: Out = None, as_json: AsJson = False) -> Exit:
     else:
         tell(console(), scenario, runs, broken, healed)
     return Exit.HOLDS if told else Exit.REFUTED
+
+
+def _on_model(target: Path | None, as_json: bool) -> Exit:
+    try:
+        import torch
+    except ImportError as error:
+        raise InputError(f"--model: {error}; pip install 'truehit[engine]' works") from error
+    from truehit.cli.demo_model import demonstrate
+
+    torch.set_num_threads(1)
+    return demonstrate(target, as_json)
 
 
 def story() -> "Scenario":

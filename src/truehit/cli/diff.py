@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,25 @@ DRAWN_STEPS = 50_000
 SOURCES = ("golden", "regressions", "cases", "drawn")
 
 
+class BackEnd(StrEnum):
+    """Where the model runs."""
+
+    TORCH = "torch"
+    INTERPRETER = "interpreter"
+    CUDA = "cuda"
+
+
+MODEL_STEPS = {BackEnd.TORCH: 5_000, BackEnd.INTERPRETER: 100, BackEnd.CUDA: 5_000}
+"""A model's step costs ten times what an engine's costs, an interpreted one a thousand times."""
+MODEL_SLICE_RUNS = 1
+MODEL_SOURCES = {
+    BackEnd.TORCH: ("regressions", "drawn"),
+    BackEnd.INTERPRETER: ("drawn",),
+    BackEnd.CUDA: ("regressions", "drawn"),
+}
+"""Other sources have prompts of a deployment's length; --only takes them all the same."""
+
+
 def command(
     files: Annotated[
         list[Path] | None,
@@ -33,7 +53,8 @@ def command(
         typer.Option(
             "--steps",
             min=0,
-            help=f"Steps to draw and compare (default: {DRAWN_STEPS}; with files 0).",
+            help=f"Steps to draw and compare (default: {DRAWN_STEPS}, with a model fewer; with "
+            "files 0).",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="First seed of the drawn runs.")] = 0,
@@ -48,6 +69,14 @@ def command(
     subject: Annotated[
         str, typer.Option("--subject", metavar="NAME", help="engine, or package.module:function.")
     ] = "engine",
+    back_end: Annotated[
+        BackEnd | None,
+        typer.Option(
+            "--back-end",
+            help="Run a small model on the engine's tables too, and compare what its pages hold "
+            "and its logits.",
+        ),
+    ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="SOURCE", help=f"One of {', '.join(SOURCES)}; repeatable."),
@@ -65,19 +94,22 @@ def command(
     from truehit.cli.diff_report import print_differential
     from truehit.cli.output import console, write_json
     from truehit.cli.progress import Steps
-    from truehit.proofs.differ.run import differential, drawn_parts
+    from truehit.proofs.differ.run import SLICE_RUNS, differential, drawn_parts
 
     scenarios, target = _sorted_files(list(files or ()), as_json)
     _check(rules, only or [], scenarios)
     if write is not None:
         _make(write)
-    wanted = set(only or SOURCES)
+    if back_end is not None:
+        subject = _on_model(subject, back_end)
+    wanted = set(only or (SOURCES if back_end is None else MODEL_SOURCES[back_end]))
     parts, held = _parts(scenarios, rules, wanted), _subject(subject)
-    drawn_steps = DRAWN_STEPS if steps is None and not scenarios else steps or 0
+    usual_steps = DRAWN_STEPS if back_end is None else MODEL_STEPS[back_end]
+    drawn_steps = usual_steps if steps is None and not scenarios else steps or 0
     drawn_steps = drawn_steps if "drawn" in wanted else 0
     started = time.monotonic()
     with Steps("diff") as bar:
-        drawn = drawn_parts(seed, rules)
+        drawn = drawn_parts(seed, rules, SLICE_RUNS if back_end is None else MODEL_SLICE_RUNS)
         done = differential(subject, parts, drawn, drawn_steps, jobs, bar.advance)
     seconds = time.monotonic() - started
     shown = _shrunk(done, held, write)
@@ -100,6 +132,26 @@ def _check(rules: str | None, only: list[str], files: list[Path]) -> None:
             raise unknown_name("source", source, SOURCES)
     if only and files:
         raise InputError("--only is about the built-in sources; files work without it")
+
+
+def _on_model(subject: str, back_end: BackEnd) -> str:
+    """The subject's name with a model on its tables; what cannot run here is said before."""
+    if subject != "engine":
+        raise InputError(f"--back-end runs the engine, not {subject}; --subject engine works")
+    if back_end is BackEnd.INTERPRETER:
+        # Triton reads it once, when it is imported, in this process and in its workers.
+        os.environ["TRITON_INTERPRET"] = "1"
+    try:
+        from truehit.engine.model.backend import BackendError, BackendName, backend_of
+
+        backend_of(BackendName(back_end.value))
+    except ImportError as error:
+        raise InputError(
+            f"--back-end {back_end.value}: {error}; pip install 'truehit[engine]' works"
+        ) from error
+    except BackendError as error:
+        raise InputError(str(error)) from error
+    return f"engine-on-{back_end.value}"
 
 
 def _subject(name: str) -> "Subject":

@@ -11,6 +11,7 @@ from truehit.cli.output import print_line, print_paragraph, print_table
 from truehit.cli.timeline_text import print_events
 from truehit.proofs.differ.compare import Unequal
 from truehit.proofs.differ.coverage import IMPOSSIBLE, Coverage
+from truehit.proofs.differ.data_difference import DataCount
 from truehit.proofs.differ.draw import SWITCHES
 from truehit.proofs.differ.parts import Compared
 from truehit.proofs.differ.text import rows, sentence
@@ -18,6 +19,8 @@ from truehit.proofs.differ.write import Shown
 from truehit.proofs.regress.text import short_yaml
 from truehit.spec.laws import LAWS
 
+MANY_STEPS = 500
+"""In fewer steps most features meet nothing, which says nothing about them."""
 LETTERS = 5
 """Law names are cut to so many letters, so that thirteen columns fit beside the features."""
 
@@ -36,7 +39,10 @@ def print_differential(
         for name, c in [*counted, ("all", done.total)]
     ]
     print_table(screen, head, lines, right=head[1:])
-    if done.coverage.runs:
+    if done.total.data.tokens:
+        screen.print()
+        _print_data(screen, done.total.data)
+    if done.coverage.runs and done.total.steps > MANY_STEPS:
         screen.print()
         print_coverage(screen, done.coverage)
     for one in shown[:1]:
@@ -49,6 +55,14 @@ def print_differential(
         print_paragraph(screen, f"{one.small.rules}: {sentence(one.small.difference)}: {one.path}")
     screen.print()
     _print_outcome(screen, subject, done)
+
+
+def _print_data(screen: Console, data: DataCount) -> None:
+    print_paragraph(
+        screen,
+        f"Data plane: {data.pages:,} pages hold what the events say; the logits of "
+        f"{data.tokens:,} tokens are within {data.largest:.1e} of the same tokens computed alone.",
+    )
 
 
 def _print_outcome(screen: Console, subject: str, done: Compared) -> None:
