@@ -8,7 +8,7 @@ problem, and one problem is enough."""
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 
 from truehit import __version__
@@ -252,7 +252,12 @@ def differential_record(done: Compared) -> records.DifferentialRecord:
         differences=total.differences,
         first=where,
         sources={
-            name: records.DifferentialSource(**asdict(count))
+            name: records.DifferentialSource(
+                runs=count.runs,
+                steps=count.steps,
+                events=count.events,
+                differences=count.differences,
+            )
             for name, count in sorted(done.sources.items())
         },
         judged=said["judged"],
