@@ -7,6 +7,7 @@ which keeps the distribution exact for a drafter that proposes one token a posit
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -29,7 +30,7 @@ class Sampled:
 
 
 Sampling = Greedy | Sampled
-MOST_POSITIONS = 1 << 32
+WORD = 1 << 64
 
 
 def choose(logits: Tensor, sampling: Sampling, position: int) -> int:
@@ -38,8 +39,10 @@ def choose(logits: Tensor, sampling: Sampling, position: int) -> int:
         case Greedy():
             return int(logits.argmax())
         case Sampled(temperature, seed):
-            random = torch.Generator().manual_seed(seed * MOST_POSITIONS + position)
-            even = torch.rand(logits.shape[0], generator=random, dtype=torch.float64)
+            # Counter-based: torch's own generator on the CPU reads only 32 bits of a seed.
+            key = np.array([seed % WORD, position], np.uint64)
+            random = np.random.Generator(np.random.Philox(key=key))
+            even = torch.from_numpy(random.random(logits.shape[0]))
             noise = -torch.log(-torch.log(even))
             return int((logits.double().cpu() / temperature + noise).argmax())
 

@@ -109,6 +109,12 @@ class Server:
         self.requests[number] = Served(ids, len(ids), output_tokens, sampling or Greedy())
         return number
 
+    def abort(self, request: int) -> None:
+        """The client gives up; what was generated so far stays readable. Refused for a request
+        that is unknown or has ended."""
+        self.engine.abort(request)
+        self.requests[request].is_finished = True
+
     def output(self, request: int) -> list[int]:
         """What was generated so far."""
         served = self.requests[request]
