@@ -73,7 +73,9 @@ def candidates(target: Target, kind: Kind) -> Iterator[Scenario]:
             yield scenario
             continue
         violation = first_of(judged(scenario, target.rules)[1], target.law)
-        for blocks in range(1, scenario.geometry.pool_blocks) if violation is not None else ():
+        if violation is None:
+            continue
+        for blocks in range(1, scenario.geometry.pool_blocks):
             pressure = Pressure(violation.step, blocks, PRESSED_STEPS)
             yield replace(scenario, actions=(*scenario.actions, pressure))
 

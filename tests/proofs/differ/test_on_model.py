@@ -104,9 +104,9 @@ def test_a_seed_from_another_column_is_a_false_read(
 def test_a_window_that_is_not_saved_is_a_wrong_number(
     on_torch: Subject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true = TorchBackend.causal_conv
+    true: Any = TorchBackend.causal_conv
 
-    def forgets(self: TorchBackend, *arguments: Any) -> torch.Tensor:
+    def forgets(self: TorchBackend, *arguments: Any) -> Any:
         *others, to = arguments
         return true(self, *others, torch.zeros_like(to))
 
