@@ -1,5 +1,5 @@
-"""What decides, proves and judges works where torch and Triton are not installed; what computes says
-in one line what is missing."""
+"""What decides, proves and judges works without torch and Triton; what computes says in one line
+what is missing."""
 
 import subprocess
 import sys

@@ -12,8 +12,13 @@ import torch
 from torch import Tensor
 
 from truehit.engine import slots
+from truehit.engine.memory import Int32
+from truehit.engine.model import gathered
 from truehit.kernels import chunk, conv, decode, pages
 from truehit.kernels.slots import StateRows
+
+Cache = tuple[Tensor, Tensor]
+"""Keys and values [pages, block tokens, key heads, size] of a layer."""
 
 
 class BackendName(StrEnum):
@@ -35,6 +40,21 @@ class Spans:
     segment_starts: Tensor
     longest_row_tokens: int
     longest_row_segments: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageRows:
+    """The rows of a step in one group with pages. pages, offsets int32[T]: the entry of each token;
+    tables int32[rows, columns], row_starts int32[rows + 1], starts int32[rows] on the device;
+    `rows`: (start, end, table) of each on the host."""
+
+    pages: Tensor
+    offsets: Tensor
+    tables: Tensor
+    row_starts: Tensor
+    starts: Tensor
+    longest_row_tokens: int
+    rows: tuple[tuple[int, int, Int32], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +104,14 @@ class Backend(Protocol):
         widest_tokens: int,
     ) -> tuple[Tensor, Tensor]:
         """Page and offset of every token."""
+
+    def store_entries(self, cache: Cache, rows: PageRows, key: Tensor, value: Tensor) -> None:
+        """Keys and values of new tokens go to their pages; page 0 is never written."""
+
+    def attend(
+        self, query: Tensor, cache: Cache, rows: PageRows, window_tokens: int | None
+    ) -> Tensor:
+        """Every token sees the entries up to its own, the last `window_tokens` of them."""
 
     def causal_conv(
         self, x: Tensor, weight: Tensor, windows: Tensor, spans: Spans, sources: Tensor, to: Tensor
@@ -146,6 +174,14 @@ class TorchBackend:
             tokens,
         )
         return torch.from_numpy(found.pages), torch.from_numpy(found.offsets)
+
+    def store_entries(self, cache: Cache, rows: PageRows, key: Tensor, value: Tensor) -> None:
+        gathered.store(cache, (rows.pages, rows.offsets), key, value)
+
+    def attend(
+        self, query: Tensor, cache: Cache, rows: PageRows, window_tokens: int | None
+    ) -> Tensor:
+        return gathered.attend(query, cache, rows.rows, window_tokens)
 
     def causal_conv(
         self, x: Tensor, weight: Tensor, windows: Tensor, spans: Spans, sources: Tensor, to: Tensor

@@ -8,8 +8,15 @@ import os
 import torch
 from torch import Tensor
 
-from truehit.engine.model.backend import BackendError, BackendName, DeltaInputs, Spans
-from truehit.kernels import chunk, conv, decode, pages, slots
+from truehit.engine.model.backend import (
+    BackendError,
+    BackendName,
+    Cache,
+    DeltaInputs,
+    PageRows,
+    Spans,
+)
+from truehit.kernels import chunk, conv, decode, paged_attention, pages, slots
 from truehit.kernels.slots import StateRows
 
 INTERPRET = "TRITON_INTERPRET"
@@ -55,6 +62,24 @@ class KernelBackend:
             tables, lengths, row_starts, starts, block_tokens, tokens, widest_tokens
         )
         return found.pages, found.offsets
+
+    def store_entries(self, cache: Cache, rows: PageRows, key: Tensor, value: Tensor) -> None:
+        paged_attention.store_entries(
+            key.contiguous(), value.contiguous(), *cache, rows.pages, rows.offsets
+        )
+
+    def attend(
+        self, query: Tensor, cache: Cache, rows: PageRows, window_tokens: int | None
+    ) -> Tensor:
+        return paged_attention.paged_attention(
+            query.contiguous(),
+            *cache,
+            rows.tables,
+            rows.row_starts,
+            rows.starts,
+            rows.longest_row_tokens,
+            window_tokens,
+        )
 
     def causal_conv(
         self, x: Tensor, weight: Tensor, windows: Tensor, spans: Spans, sources: Tensor, to: Tensor

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from truehit.engine.model import attention, delta_net
-from truehit.engine.model.backend import Backend
+from truehit.engine.model.backend import Backend, PageRows
 from truehit.engine.model.config import ModelConfig
 from truehit.engine.model.delta_net import StatePages
 from truehit.engine.model.ghost import Ghosts
@@ -44,7 +44,7 @@ class _Slots:
     """Pages of the step that runs, by group."""
 
     states: dict[int, StatePages]
-    places: dict[int, tuple[Tensor, Tensor]]
+    pages: dict[int, PageRows]
     rows: dict[int, StateRows]
     checkpoints: dict[int, Tensor]
 
@@ -140,21 +140,13 @@ class Plane:
             self.backend.copy_pages(self.pool.bytes, sources, targets)
 
     def _slots(self, step: Step) -> _Slots:
-        states, places, state_rows, checkpoints = {}, {}, {}, {}
+        states, pages, state_rows, checkpoints = {}, {}, {}, {}
         for group in (*self.state_groups, *self.page_groups):
             tables, lengths = self._tables(step, group)
             grid = self.geometry.groups[group].block_tokens
             starts = self._numbers([row.start for row in step.rows])
             if group in self.page_groups:
-                places[group] = self.backend.page_slots(
-                    tables,
-                    lengths,
-                    step.row_starts,
-                    starts,
-                    grid,
-                    step.token_count,
-                    step.longest_row_tokens,
-                )
+                pages[group] = self._page_rows(step, group, tables, lengths, starts)
                 continue
             slots = self._numbers([row.slot for row in step.rows], torch.int64)
             rows = StateRows(
@@ -171,7 +163,29 @@ class Plane:
             picked = torch.cat((self._numbers([0]), tokens, exports))[step.segment_picks]
             states[group] = StatePages(sources, tokens, picked)
             state_rows[group], checkpoints[group] = rows, exports
-        return _Slots(states, places, state_rows, checkpoints)
+        return _Slots(states, pages, state_rows, checkpoints)
+
+    def _page_rows(
+        self, step: Step, group: int, tables: Tensor, lengths: Tensor, starts: Tensor
+    ) -> PageRows:
+        pages, offsets = self.backend.page_slots(
+            tables,
+            lengths,
+            step.row_starts,
+            starts,
+            self.geometry.groups[group].block_tokens,
+            step.token_count,
+            step.longest_row_tokens,
+        )
+        return PageRows(
+            pages=pages,
+            offsets=offsets,
+            tables=tables,
+            row_starts=step.row_starts,
+            starts=starts,
+            longest_row_tokens=step.longest_row_tokens,
+            rows=tuple((row.start, row.end, row.tables[group]) for row in step.rows),
+        )
 
     def _tables(self, step: Step, group: int) -> tuple[Tensor, Tensor]:
         """The block tables of the rows, padded with the null block, and their lengths."""
@@ -192,8 +206,8 @@ class Plane:
                 checkpoint_targets=slots.checkpoints[group].tolist(),
                 columns=slots.rows[group].currents.tolist(),
             )
-        for group, (pages, offsets) in slots.places.items():
-            found[group] = GroupSlots(pages=pages, offsets=offsets)
+        for group, rows in slots.pages.items():
+            found[group] = GroupSlots(pages=rows.pages, offsets=rows.offsets)
         return found
 
     def _layers(self, step: Step, slots: _Slots) -> Tensor:
@@ -222,10 +236,9 @@ class Plane:
                         config.epsilon,
                         turns,
                         pool.attention(own),
-                        slots.places[own.group],
-                        step,
-                        own.group,
+                        slots.pages[own.group],
                         own.window_tokens,
+                        self.backend,
                     )
             y = rms_norm(x, layer.block_norm, config.epsilon)
             x = x + feed_forward(y, layer.block, config.experts)

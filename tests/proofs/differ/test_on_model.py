@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from truehit.engine.model import attention
+from truehit.engine.model import gathered
 from truehit.engine.model.backend import TorchBackend
 from truehit.engine.model.plane import Plane
 from truehit.proofs.differ.compare import DataDiffers, compare
@@ -135,13 +135,13 @@ def test_a_state_that_is_rounded_is_a_wrong_number(
 def test_an_entry_that_is_not_stored_is_a_wrong_number(
     on_torch: Subject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true = attention.store
+    true = gathered.store
 
     def skips(cache: Any, places: Any, key: torch.Tensor, value: torch.Tensor) -> None:
         pages, offsets = places
         true(cache, (pages.clone().index_fill_(0, torch.tensor([0]), 0), offsets), key, value)
 
-    monkeypatch.setattr(attention, "store", skips)
+    monkeypatch.setattr(gathered, "store", skips)
     difference = found(on_torch)
     assert isinstance(difference, LogitsDiffer)
     assert difference.by == torch.inf
