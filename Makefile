@@ -14,8 +14,9 @@ verify-full: $(READY)
 	@mkdir -p build
 	@$(BIN)/truehit verify --full --json build/record.json
 
+# Two workers on two cores: more threads in each would only wait for each other.
 test: $(READY)
-	@$(BIN)/pytest -n 2 --dist loadfile -q --benchmark-disable
+	@OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -q --benchmark-disable
 
 # Needs pip and a network once: vLLM's dependencies and the wheels of the releases, a few GB.
 test-releases: $(READY)

@@ -39,7 +39,6 @@ class Spans:
     row_segments: Tensor
     segment_starts: Tensor
     longest_row_tokens: int
-    longest_row_segments: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,6 @@ def _spans(step: Step) -> Spans:
         step.row_segments,
         step.segment_starts,
         step.longest_row_tokens,
-        step.longest_row_segments,
     )
 
 
@@ -87,7 +86,6 @@ def _prefill_spans(step: Step) -> Spans:
         step.row_segments[: rows + 1],
         step.segment_starts[: step.prefill_segments + 1],
         step.longest_row_tokens,
-        step.longest_row_segments,
     )
 
 

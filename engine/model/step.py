@@ -56,7 +56,6 @@ class Step:
     prefill_tokens: int
     prefill_segments: int
     longest_row_tokens: int
-    longest_row_segments: int
     tokens: Tensor
     positions: Tensor
     row_starts: Tensor
@@ -115,7 +114,6 @@ def pack(rows: Sequence[Row], device: torch.device) -> Step:
         prefill_tokens=row_starts[prefills],
         prefill_segments=row_segments[prefills],
         longest_row_tokens=_longest(row_starts),
-        longest_row_segments=_longest(row_segments),
         tokens=index(tokens, torch.int64),
         positions=index(positions, torch.int64),
         row_starts=index(row_starts),

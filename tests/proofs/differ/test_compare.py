@@ -196,7 +196,7 @@ def test_another_type_is_named_in_the_words() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("fastest", "subject 'fastest' is unknown; one of engine, oracle"),
+        ("fastest", "subject 'fastest' is unknown; one of engine, engine-on-cuda, "),
         ("truehit.nowhere:run", "cannot be loaded: No module named 'truehit.nowhere'"),
         ("nowhere_at_all:run", "pip install 'truehit[engine]' works"),
         ("truehit.proofs.differ.standins:nothing", "has no nothing"),
