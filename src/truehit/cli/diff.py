@@ -29,6 +29,18 @@ class BackEnd(StrEnum):
     CUDA = "cuda"
 
 
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="SOURCE", help=f"One of {', '.join(SOURCES)}; repeatable."),
+]
+BackEndOption = Annotated[
+    BackEnd | None,
+    typer.Option(
+        "--back-end",
+        help="Run a small model on the engine's tables too, and compare what its pages hold and "
+        "its logits.",
+    ),
+]
 MODEL_STEPS = {BackEnd.TORCH: 5_000, BackEnd.INTERPRETER: 100, BackEnd.CUDA: 5_000}
 """A model's step costs ten times what an engine's costs, an interpreted one a thousand times."""
 MODEL_SLICE_RUNS = 1
@@ -69,18 +81,8 @@ def command(
     subject: Annotated[
         str, typer.Option("--subject", metavar="NAME", help="engine, or package.module:function.")
     ] = "engine",
-    back_end: Annotated[
-        BackEnd | None,
-        typer.Option(
-            "--back-end",
-            help="Run a small model on the engine's tables too, and compare what its pages hold "
-            "and its logits.",
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", metavar="SOURCE", help=f"One of {', '.join(SOURCES)}; repeatable."),
-    ] = None,
+    back_end: BackEndOption = None,
+    only: Only = None,
     write: Annotated[
         Path | None,
         typer.Option("--write", metavar="FOLDER", help="Write each kind of difference as a test."),
