@@ -156,6 +156,30 @@ def wrong(step: Step, function: Function) -> Control:
 # --- interesting cases ------------------------------------------------------------------------
 
 
+def starts_empty(start: int, end: int, planned_end: int, length: int) -> bool:
+    return start == 0 and end == 0 and planned_end == 0 and length == 0
+
+
+def first_token(ahead: int, width: int) -> bool:
+    return ahead == 0 and width == 1
+
+
+def after_nothing(start: int, done: int) -> bool:
+    return start == 0 and done == 0
+
+
+def first_position(position: int) -> bool:
+    return position == 0
+
+
+def empty_table(row: int, length: int) -> bool:
+    return row == 0 and length == 0
+
+
+def first_packed(first: int, ahead: int) -> bool:
+    return first == 0 and ahead == 0
+
+
 def ends_on_boundary(end: int, planned_end: int, grid: int) -> bool:
     return end == planned_end and end % grid == 0 and end > 0
 
@@ -253,6 +277,7 @@ OBLIGATIONS = (
             Cover("the end is a boundary", ends_on_boundary),
             Cover("a checkpoint before the first column", exports_from_first),
             Cover("drafts were rejected", drafts_rejected),
+            Cover("nothing yet, and no column", starts_empty),
         ),
     ),
     Obligation(
@@ -283,7 +308,10 @@ OBLIGATIONS = (
                 encoding=MINIMUM,
             ),
         ),
-        (Cover("a block is completed", completes_block),),
+        (
+            Cover("a block is completed", completes_block),
+            Cover("nothing yet", after_nothing),
+        ),
     ),
     Obligation(
         "slots-row",
@@ -318,6 +346,8 @@ OBLIGATIONS = (
         ),
         (
             Cover("several drafts", verifies),
+            Cover("the only token", first_token),
+            Cover("nothing yet", after_nothing),
             Cover("a prefill of several tokens", prefills),
             Cover("a step counts nothing", counts_nothing),
             Cover("a boundary is copied", copies_elsewhere),
@@ -357,6 +387,7 @@ OBLIGATIONS = (
         ),
         (
             Cover("a column before the table", lies_before),
+            Cover("the first row, with an empty table", empty_table),
             Cover("a column behind the table", lies_behind),
             Cover("a column of a later row", lies_inside),
         ),
@@ -371,7 +402,10 @@ OBLIGATIONS = (
         (goals.stores_own_token,),
         ("index",),
         (wrong(TOKEN_INDEX, next_token),),
-        (Cover("a token of a later row", of_later_row),),
+        (
+            Cover("a token of a later row", of_later_row),
+            Cover("the first token of all", first_packed),
+        ),
     ),
     Obligation(
         "slots-pages",
@@ -384,6 +418,9 @@ OBLIGATIONS = (
         (goals.same_page,),
         ("page", "offset"),
         (wrong(PAGE, page_of_next), wrong(OFFSET, offset_of_next)),
-        (Cover("inside a later page", second_page),),
+        (
+            Cover("inside a later page", second_page),
+            Cover("the first token", first_position),
+        ),
     ),
 )
