@@ -80,11 +80,10 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A row that runs, and its request's number. `drafts`: of its tokens."""
+    """A row that runs, and its request's number."""
 
     number: int
     job: Job
-    drafts: int
 
 
 class DataPlane(Protocol):
@@ -189,7 +188,7 @@ class Worker:
                 self._run_state(job, place, group)
             elif kind != f.CIRCULAR:
                 self._run_pages(job, group)
-        self._work.append(Work(number, job, drafts))
+        self._work.append(Work(number, job))
         place.tokens = done
         place.generated += sampled
         before = place.generated - sampled

@@ -7,6 +7,7 @@ compared with that path computed alone."""
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from truehit.engine import fields as f
@@ -157,6 +158,29 @@ class ScenarioPlane:
             else:
                 yield from plane.pool.delta_net(layer)
         yield plane.pool.view(plane.pool.layout.ghosts[group])
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What was computed at once, and by how much each token's logits differ (not a number counts as
+    infinite): `by` [tokens]; `wrong`: tokens after which another one would be chosen."""
+
+    own: Computed
+    by: Tensor
+    wrong: int
+
+
+def against_alone(data: ScenarioPlane, model: Model, backend: Backend) -> Iterator[Compared]:
+    """All that counted, in order, against every request computed alone with this model."""
+    alone: dict[int, Tensor] = {}
+    for own in data.computed:
+        if own.request not in alone:
+            path = data.path(own.request)
+            alone[own.request] = compute_alone(model, data.plane.geometry, backend, path).logits
+        found = own.logits.to(backend.device)
+        wanted = alone[own.request][own.start : own.start + len(found)]
+        by = (found - wanted).abs().amax(dim=-1).nan_to_num(nan=torch.inf)
+        yield Compared(own, by, int((found.argmax(-1) != wanted.argmax(-1)).sum()))
 
 
 @dataclass(frozen=True, slots=True)

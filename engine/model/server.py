@@ -113,7 +113,7 @@ class Server:
         """The client gives up; what was generated so far stays readable. Refused for a request
         that is unknown or has ended."""
         self.engine.abort(request)
-        self.requests[request].is_finished = True
+        self._end(request)
 
     def output(self, request: int) -> list[int]:
         """What was generated so far."""
@@ -245,4 +245,9 @@ class Server:
         results = self._results.pop(0)
         tokens = [token for result in results for token in result.tokens]
         for number in self.engine.commit(tokens, [len(r.tokens) for r in results]):
-            self.requests[number].is_finished = True
+            self._end(number)
+
+    def _end(self, request: int) -> None:
+        self.requests[request].is_finished = True
+        if self.plane.watch is not None:
+            self.plane.watch.ghosts.paths.forget(request)

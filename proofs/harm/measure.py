@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import torch
 
-from truehit.engine.model.alone import compute_alone
 from truehit.engine.model.backend import TorchBackend
 from truehit.engine.model.random_model import config_for, random_model
-from truehit.engine.model.scenario import ModelRun, run_on_model
+from truehit.engine.model.scenario import ModelRun, against_alone, run_on_model
 from truehit.proofs.regress.targets import target_of
 from truehit.reference.ruleset import DEFAULT
 from truehit.spec.laws.judge import Verdict, check_trace
@@ -132,20 +131,11 @@ def finished_steps(events: Sequence[Event]) -> dict[str, int]:
 
 def _answers(ran: ModelRun) -> Answers:
     data, plane = ran.data, ran.data.plane
-    alone: dict[int, torch.Tensor] = {}
-    worst = Answers(0.0, "", 0, 0, 0)
-    moved, request, position, wrong, compared = worst.moved, "", 0, 0, 0
-    for own in data.computed:
-        if own.request not in alone:
-            path = data.path(own.request)
-            alone[own.request] = compute_alone(
-                plane.model, plane.geometry, plane.backend, path
-            ).logits
-        wanted = alone[own.request][own.start : own.start + len(own.logits)]
-        by = (own.logits - wanted).abs().amax(dim=-1).nan_to_num(nan=torch.inf)
-        wrong += int((own.logits.argmax(-1) != wanted.argmax(-1)).sum())
-        compared += len(by)
+    moved, request, position, wrong, count = 0.0, "", 0, 0, 0
+    for compared in against_alone(data, plane.model, plane.backend):
+        own, by = compared.own, compared.by
+        wrong, count = wrong + compared.wrong, count + len(by)
         if by.max().item() > moved:
             moved, at = by.max().item(), int(by.argmax())
             request, position = data.name(own.request), own.start + at
-    return Answers(moved, request, position, wrong, compared)
+    return Answers(moved, request, position, wrong, count)

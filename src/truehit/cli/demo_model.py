@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 BROKEN_RULES = "aligned-below-last"
 HEALING_RULES = "default"
-ROUNDING = 1e-9
-"""Logits that moved less were summed in another order."""
-
 OPENING = (
     "A small hybrid model of random weights (gated delta nets and attention, float64) serves three "
     'prompts on the tables of the engine: "neighbour" and "ask" arrive together and share a step '
@@ -84,9 +81,10 @@ def _is_told(
     """The defect answers garbage and is caught, the default does not; every harm shows."""
     from truehit.proofs.harm.cases import KINDS
     from truehit.proofs.harm.find import shows
+    from truehit.proofs.harm.measure import NOISE
 
     garbled = broken.tokens != tuple(alone) and broken.false_read is not None
-    right = healed.tokens == tuple(alone) and healed.false_read is None and healed.moved < ROUNDING
+    right = healed.tokens == tuple(alone) and healed.false_read is None and healed.moved < NOISE
     return garbled and right and all(shows(harm, KINDS[harm.rules]) for harm in harms)
 
 
