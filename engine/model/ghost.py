@@ -96,6 +96,10 @@ class Paths:
             digests.append(fold(digests[-1], int(token)))
         return digests
 
+    def __len__(self) -> int:
+        """Requests whose digests are kept."""
+        return len(self._of)
+
     def forget(self, request: int) -> None:
         self._of.pop(request, None)
 

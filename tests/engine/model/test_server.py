@@ -149,3 +149,16 @@ def test_an_aborted_request_ends_and_the_others_go_on(model: Model, steps_in_fli
     assert server.engine.statistics().running == 0
     with pytest.raises(Refused):
         server.abort(first)
+
+
+def test_nothing_is_kept_of_requests_that_ended(model: Model) -> None:
+    server = Server(model, GEOMETRY, TorchBackend(), is_watched=True)
+    server.submit(PROMPT, output_tokens=4)
+    aborted = server.submit(PROMPT[:20], output_tokens=20)
+    server.step()
+    assert server.plane.watch is not None
+    paths = server.plane.watch.ghosts.paths
+    assert len(paths) == 2
+    server.abort(aborted)
+    server.run()
+    assert len(paths) == 0
